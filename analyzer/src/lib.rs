@@ -1,0 +1,1 @@
+//! Turns node samples into interference levels and reports.

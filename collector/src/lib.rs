@@ -1,0 +1,1 @@
+//! Senses interference on one node and streams it to the analyzer.

@@ -1,0 +1,1 @@
+//! The interference-aware plugin: report freshness, filter and score.

@@ -1,0 +1,1 @@
+//! The custom resources of this project, as plain types.

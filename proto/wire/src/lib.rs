@@ -1,0 +1,1 @@
+//! The collector to analyzer stream as the wire carries it.

@@ -1,0 +1,1 @@
+//! Enqueue, allocate and backfill, and the search for the best node.

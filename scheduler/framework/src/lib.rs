@@ -1,0 +1,1 @@
+//! How plugins are asked: configuration, extension points, session and statement.

@@ -1,0 +1,1 @@
+//! What a cluster is: events in, live columns, ids, resources.

@@ -1,0 +1,1 @@
+//! Kubernetes objects to scheduler events; no client.

@@ -1,0 +1,1 @@
+//! The one list of plugins and actions, and the cycle function.
