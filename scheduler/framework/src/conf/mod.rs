@@ -1,0 +1,15 @@
+//! The scheduler's configuration file: reading `volcano-scheduler.conf` as Volcano 1.9.0 does, and what it says.
+//!
+//! No file is opened here; the caller brings the content.
+
+mod arguments;
+mod error;
+mod model;
+mod switches;
+mod value;
+
+pub use arguments::{ArgumentReader, ArgumentWarning, Arguments, Wanted};
+pub use error::{ConfError, Mismatch, Place, Problem};
+pub use model::{ACTION_NAMES, Configuration, PluginOption, SchedulerConf, Tier};
+pub use switches::{Switch, Switches};
+pub use value::{Value, float_text};
