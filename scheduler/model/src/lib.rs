@@ -2,6 +2,7 @@
 
 pub mod event;
 pub mod interference;
+pub mod quantity;
 pub mod resource;
 pub mod spec;
 pub mod time;

@@ -7,10 +7,14 @@
 mod arithmetic;
 mod compare;
 mod key;
+mod list;
 mod names;
+#[cfg(test)]
+mod tests;
 
 pub use arithmetic::{Underflow, share};
 pub use key::ExactResource;
+pub use list::{Unit, unit_of};
 pub use names::{ScalarId, ScalarNames, TooManyNames};
 
 use std::fmt;

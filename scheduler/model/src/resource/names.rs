@@ -12,6 +12,14 @@ impl ScalarId {
     /// `pods`, which every registry knows from the start.
     pub const PODS: ScalarId = ScalarId(0);
 
+    /// The id with the number `index`, the inverse of [`Self::index`].
+    ///
+    /// # Panics
+    /// When no registry can have given out such an id.
+    pub fn at(index: usize) -> ScalarId {
+        ScalarId(u16::try_from(index).expect("ids are given out by a registry"))
+    }
+
     /// The number of this name, counting up from zero in the order of registration; fit to index a column.
     pub fn index(self) -> usize {
         usize::from(self.0)
