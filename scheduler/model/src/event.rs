@@ -24,29 +24,58 @@ pub struct Amounts {
 #[expect(missing_docs, reason = "each variant names its object")]
 pub enum Event {
     NodeSet(Box<NodeRecord>),
-    NodeRemoved { name: Text },
+    NodeRemoved {
+        name: Text,
+    },
     PodSet(Box<PodRecord>),
-    PodRemoved { namespace: Text, name: Text },
+    PodRemoved {
+        namespace: Text,
+        name: Text,
+    },
     PodGroupSet(Box<PodGroupRecord>),
-    PodGroupRemoved { namespace: Text, name: Text },
+    PodGroupRemoved {
+        namespace: Text,
+        name: Text,
+    },
     QueueSet(Box<QueueRecord>),
-    QueueRemoved { name: Text },
+    QueueRemoved {
+        name: Text,
+    },
     PriorityClassSet(PriorityClassRecord),
-    PriorityClassRemoved { name: Text },
-    NamespaceSet { name: Text, labels: Labels },
-    NamespaceRemoved { name: Text },
+    PriorityClassRemoved {
+        name: Text,
+    },
+    NamespaceSet {
+        name: Text,
+        labels: Labels,
+    },
+    NamespaceRemoved {
+        name: Text,
+    },
     /// A Service or workload whose selector makes pods belong together for default topology spreading.
     WorkloadSet(WorkloadRecord),
-    WorkloadRemoved { kind: WorkloadKind, namespace: Text, name: Text },
+    WorkloadRemoved {
+        kind: WorkloadKind,
+        namespace: Text,
+        name: Text,
+    },
     /// The interference report was seen at start, or changed.
     ReportSet(Box<InterferenceReport>),
     ReportRemoved,
     /// The API server took the binding.
-    Bound { uid: Text },
+    Bound {
+        uid: Text,
+    },
     /// The binding failed: the task is free again.
-    BindFailed { uid: Text, message: Text },
+    BindFailed {
+        uid: Text,
+        message: Text,
+    },
     /// The eviction failed: the task goes on running.
-    EvictFailed { uid: Text, message: Text },
+    EvictFailed {
+        uid: Text,
+        message: Text,
+    },
 }
 
 /// A Node.

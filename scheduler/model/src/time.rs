@@ -1,7 +1,5 @@
 //! Moments and spans as events carry them; the core never asks a clock.
 
-use std::ops::Sub;
-
 /// A moment in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub i64);
@@ -18,13 +16,10 @@ impl Time {
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
-}
 
-impl Sub for Time {
-    /// Seconds; negative when `other` lies later.
-    type Output = f64;
-
-    fn sub(self, other: Self) -> f64 {
-        (self.0.saturating_sub(other.0)) as f64 / 1000.0
+    /// Seconds that passed since `earlier`; negative when it lies later.
+    #[must_use]
+    pub fn seconds_since(self, earlier: Self) -> f64 {
+        self.0.saturating_sub(earlier.0) as f64 / 1000.0
     }
 }
