@@ -147,6 +147,13 @@ pub struct NodeEntry {
     /// Which sources gave data.
     #[serde(default, deserialize_with = "section")]
     pub availability: Availability,
+    /// Why a source gave no data, one word each, by the source's name as the collector gives it.
+    #[serde(
+        default,
+        deserialize_with = "null_is_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub unavailable: BTreeMap<String, String>,
     /// The window's means.
     #[serde(default, deserialize_with = "section")]
     pub metrics: Metrics,
@@ -292,6 +299,15 @@ pub struct Metrics {
     /// Pages scanned for reclaim per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_scan_rate: Option<f64>,
+    /// Pages of the working set read back after reclaim, per second. Shown beside the others, not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refault_rate: Option<f64>,
+    /// Major page faults per second. Shown beside the others, not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub major_fault_rate: Option<f64>,
+    /// Block I/O latency, 99th percentile over all requests of the window, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bio_latency_window_p99_ms: Option<f64>,
 }
 
 /// One figure for each dimension that has data.
@@ -388,6 +404,7 @@ mod tests {
             psi_memory_full_avg10: Some(8.0),
             mem_available_ratio: Some(0.9),
             page_scan_rate: Some(10.0),
+            ..Metrics::default()
         };
         let value = serde_json::to_value(all).unwrap();
         let mut names: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
