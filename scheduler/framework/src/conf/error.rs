@@ -48,6 +48,23 @@ impl ConfError {
         }
     }
 
+    /// Moves all places as far as `by` stands from the start of a text, for a text that itself begins there.
+    pub(super) fn moved(mut self, by: Place) -> Self {
+        let move_place = |place: &mut Place| {
+            if place.line == 1 {
+                place.column += by.column - 1;
+            }
+            place.line += by.line - 1;
+        };
+        self.at.iter_mut().for_each(move_place);
+        if let Problem::WrongType(mismatches) = &mut self.problem {
+            mismatches
+                .iter_mut()
+                .for_each(|mismatch| move_place(&mut mismatch.at));
+        }
+        self
+    }
+
     /// The kind in plain words, one per sort of fault.
     pub fn kind(&self) -> &'static str {
         self.problem.kind()

@@ -3,13 +3,19 @@
 //! No file is opened here; the caller brings the content.
 
 mod arguments;
+mod decode;
 mod error;
 mod model;
+mod read;
+mod resolve;
+mod summary;
 mod switches;
 mod value;
+mod yaml;
 
 pub use arguments::{ArgumentReader, ArgumentWarning, Arguments, Wanted};
 pub use error::{ConfError, Mismatch, Place, Problem};
 pub use model::{ACTION_NAMES, Configuration, PluginOption, SchedulerConf, Tier};
+pub use read::{read, read_with_actions};
 pub use switches::{Switch, Switches};
 pub use value::{Value, float_text};
