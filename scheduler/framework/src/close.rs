@@ -104,7 +104,11 @@ pub fn group_status(job: &Job, mut status: PodGroupStatus, session: &str) -> Pod
     if running > 0 && unschedulable {
         status.phase = PodGroupPhase::Unknown;
     } else if held as i64 >= job.min_available() {
-        status.phase = if succeeded == held { PodGroupPhase::Completed } else { PodGroupPhase::Running };
+        status.phase = if succeeded == held {
+            PodGroupPhase::Completed
+        } else {
+            PodGroupPhase::Running
+        };
     } else if status.phase != PodGroupPhase::Inqueue {
         status.phase = PodGroupPhase::Pending;
     }
@@ -129,7 +133,11 @@ pub(crate) fn put_condition(
         reason: condition.reason.into(),
         message: condition.message.as_str().into(),
     };
-    match status.conditions.iter_mut().find(|known| known.kind == condition.kind) {
+    match status
+        .conditions
+        .iter_mut()
+        .find(|known| known.kind == condition.kind)
+    {
         Some(known) => *known = condition,
         None => status.conditions.push(condition),
     }
@@ -143,5 +151,9 @@ pub(crate) fn differs(before: &PodGroupStatus, after: &PodGroupStatus) -> bool {
     before.phase != after.phase
         || (before.running, before.succeeded, before.failed) != (after.running, after.succeeded, after.failed)
         || before.conditions.len() != after.conditions.len()
-        || before.conditions.iter().zip(&after.conditions).any(|(l, r)| !same_condition(l, r))
+        || before
+            .conditions
+            .iter()
+            .zip(&after.conditions)
+            .any(|(l, r)| !same_condition(l, r))
 }

@@ -7,7 +7,10 @@ use std::cmp::Ordering;
 
 /// The first opinion decides.
 pub fn first_decisive(answers: impl IntoIterator<Item = Ordering>) -> Ordering {
-    answers.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    answers
+        .into_iter()
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }
 
 /// The first refusal decides; nobody asked means yes.
@@ -56,7 +59,9 @@ where
     let mut found_before = false;
     for tier in tiers {
         for answer in tier {
-            let Eviction::Victims(candidates) = answer else { continue };
+            let Eviction::Victims(candidates) = answer else {
+                continue;
+            };
             if candidates.is_empty() {
                 victims.clear();
                 break;
@@ -126,7 +131,8 @@ mod tests {
 
     fn victims(tiers: &[&[Option<&[u32]>]]) -> Vec<TaskId> {
         tiered_victims(tiers.iter().map(|tier| {
-            tier.iter().map(|answer| answer.map_or(Eviction::Abstain, |slots| Eviction::Victims(ids(slots))))
+            tier.iter()
+                .map(|answer| answer.map_or(Eviction::Abstain, |slots| Eviction::Victims(ids(slots))))
         }))
     }
 
@@ -135,12 +141,32 @@ mod tests {
         type Tiers<'a> = &'a [&'a [Option<&'a [u32]>]];
         let rows: &[(&str, Tiers<'_>, &[u32])] = &[
             ("nobody asked", &[], &[]),
-            ("one tier intersects", &[&[Some(&[1, 2, 3]), Some(&[3, 2])]], &[2, 3]),
+            (
+                "one tier intersects",
+                &[&[Some(&[1, 2, 3]), Some(&[3, 2])]],
+                &[2, 3],
+            ),
             ("abstaining is no veto", &[&[None, Some(&[1])]], &[1]),
-            ("a tier with victims keeps later ones unasked", &[&[Some(&[1])], &[Some(&[2])]], &[1]),
-            ("an empty first answer lets the next tier start over", &[&[Some(&[])], &[Some(&[2])]], &[2]),
-            ("an empty answer after victims silences later tiers", &[&[Some(&[1]), Some(&[])], &[Some(&[1])]], &[]),
-            ("a disjoint answer silences later tiers", &[&[Some(&[1]), Some(&[2])], &[Some(&[2])]], &[]),
+            (
+                "a tier with victims keeps later ones unasked",
+                &[&[Some(&[1])], &[Some(&[2])]],
+                &[1],
+            ),
+            (
+                "an empty first answer lets the next tier start over",
+                &[&[Some(&[])], &[Some(&[2])]],
+                &[2],
+            ),
+            (
+                "an empty answer after victims silences later tiers",
+                &[&[Some(&[1]), Some(&[])], &[Some(&[1])]],
+                &[],
+            ),
+            (
+                "a disjoint answer silences later tiers",
+                &[&[Some(&[1]), Some(&[2])], &[Some(&[2])]],
+                &[],
+            ),
             ("an empty answer ends its tier", &[&[Some(&[]), Some(&[1])]], &[]),
         ];
         for (name, tiers, expected) in rows {
@@ -153,10 +179,26 @@ mod tests {
         let no = || Vote::Reject(Reason::fixed("p", "no", "no"));
         let rows = [
             ("nobody asked permits", vec![], true),
-            ("all abstain permits", vec![vec![Vote::Abstain], vec![Vote::Abstain]], true),
-            ("a permit ends the question after its tier", vec![vec![Vote::Permit], vec![no()]], true),
-            ("a refusal in the tier of a permit counts", vec![vec![Vote::Permit, no()]], false),
-            ("a later tier is asked when the first abstains", vec![vec![Vote::Abstain], vec![no()]], false),
+            (
+                "all abstain permits",
+                vec![vec![Vote::Abstain], vec![Vote::Abstain]],
+                true,
+            ),
+            (
+                "a permit ends the question after its tier",
+                vec![vec![Vote::Permit], vec![no()]],
+                true,
+            ),
+            (
+                "a refusal in the tier of a permit counts",
+                vec![vec![Vote::Permit, no()]],
+                false,
+            ),
+            (
+                "a later tier is asked when the first abstains",
+                vec![vec![Vote::Abstain], vec![no()]],
+                false,
+            ),
         ];
         for (name, tiers, expected) in rows {
             assert_eq!(tiered_vote(tiers).is_ok(), expected, "{name}");
@@ -178,13 +220,20 @@ mod tests {
 
     #[test]
     fn the_first_opinion_orders() {
-        assert_eq!(first_decisive([Ordering::Equal, Ordering::Less, Ordering::Greater]), Ordering::Less);
+        assert_eq!(
+            first_decisive([Ordering::Equal, Ordering::Less, Ordering::Greater]),
+            Ordering::Less
+        );
         assert_eq!(first_decisive([]), Ordering::Equal);
     }
 
     #[test]
     fn victims_of_the_first_tier_with_any_are_united() {
-        let tiers = [vec![vec![], vec![]], vec![ids(&[2, 1]), ids(&[1, 3])], vec![ids(&[9])]];
+        let tiers = [
+            vec![vec![], vec![]],
+            vec![ids(&[2, 1]), ids(&[1, 3])],
+            vec![ids(&[9])],
+        ];
         assert_eq!(union_in_first_tier(tiers), ids(&[2, 1, 3]));
     }
 }

@@ -12,17 +12,19 @@ use std::cmp::Ordering;
 
 macro_rules! asked {
     ($session:ident, $point:ident, $accessor:ident) => {
-        $session.table.flat(Point::$point).filter_map(|index| $session.plugins[index].$accessor())
+        $session
+            .table
+            .flat(Point::$point)
+            .filter_map(|index| $session.plugins[index].$accessor())
     };
 }
 
 macro_rules! asked_by_tier {
     ($session:ident, $point:ident, $accessor:ident) => {
-        $session
-            .table
-            .tiers(Point::$point)
-            .iter()
-            .map(|tier| tier.iter().filter_map(|index| $session.plugins[*index].$accessor()))
+        $session.table.tiers(Point::$point).iter().map(|tier| {
+            tier.iter()
+                .filter_map(|index| $session.plugins[*index].$accessor())
+        })
     };
 }
 
@@ -34,7 +36,9 @@ impl Session<'_> {
         let order = asked!(self, JobOrder, job_order).map(|point| point.compare(view, left, right));
         combine::first_decisive(order).then_with(|| {
             let (left, right) = (view.job(left), view.job(right));
-            left.created().cmp(&right.created()).then_with(|| left.uid.cmp(&right.uid))
+            left.created()
+                .cmp(&right.created())
+                .then_with(|| left.uid.cmp(&right.uid))
         })
     }
 
@@ -45,7 +49,9 @@ impl Session<'_> {
         let order = asked!(self, QueueOrder, queue_order).map(|point| point.compare(view, left, right));
         combine::first_decisive(order).then_with(|| {
             let (left, right) = (view.queue(left), view.queue(right));
-            left.created.cmp(&right.created).then_with(|| left.name.cmp(&right.name))
+            left.created
+                .cmp(&right.created)
+                .then_with(|| left.name.cmp(&right.name))
         })
     }
 
@@ -112,7 +118,9 @@ impl Session<'_> {
     pub fn preemptable(&self, preemptor: TaskId, candidates: &[TaskId]) -> Vec<TaskId> {
         let view = self.view();
         let tiers = asked_by_tier!(self, Preemptable, preemptable);
-        combine::tiered_victims(tiers.map(|tier| tier.map(|point| point.victims(view, preemptor, candidates))))
+        combine::tiered_victims(
+            tiers.map(|tier| tier.map(|point| point.victims(view, preemptor, candidates))),
+        )
     }
 
     /// Who of `candidates`, tasks of other queues, may go for `reclaimer`.
@@ -120,7 +128,9 @@ impl Session<'_> {
     pub fn reclaimable(&self, reclaimer: TaskId, candidates: &[TaskId]) -> Vec<TaskId> {
         let view = self.view();
         let tiers = asked_by_tier!(self, Reclaimable, reclaimable);
-        combine::tiered_victims(tiers.map(|tier| tier.map(|point| point.victims(view, reclaimer, candidates))))
+        combine::tiered_victims(
+            tiers.map(|tier| tier.map(|point| point.victims(view, reclaimer, candidates))),
+        )
     }
 
     /// Tasks that should go for reasons of their own.
@@ -190,14 +200,18 @@ impl Session<'_> {
     #[must_use]
     pub fn target_job(&self, jobs: &[JobId]) -> Option<JobId> {
         let view = self.view();
-        asked!(self, TargetJob, target_job).next().and_then(|point| point.target(view, jobs))
+        asked!(self, TargetJob, target_job)
+            .next()
+            .and_then(|point| point.target(view, jobs))
     }
 
     /// Nodes to reserve, in the opinion of all plugins.
     #[must_use]
     pub fn reserved_nodes(&self) -> Vec<NodeId> {
         let view = self.view();
-        asked!(self, ReservedNodes, reserved_nodes).flat_map(|point| point.reserve(view)).collect()
+        asked!(self, ReservedNodes, reserved_nodes)
+            .flat_map(|point| point.reserve(view))
+            .collect()
     }
 
     /// Whether the job is admitted.
@@ -210,7 +224,9 @@ impl Session<'_> {
         let session = RefCell::new(self);
         let ask = |index: usize| {
             session.borrow_mut().ask_mut(index, |plugin, view| {
-                plugin.job_enqueueable().map_or(Vote::Abstain, |point| point.vote(view, job))
+                plugin
+                    .job_enqueueable()
+                    .map_or(Vote::Abstain, |point| point.vote(view, job))
             })
         };
         combine::tiered_vote(tiers.into_iter().map(|tier| tier.into_iter().map(ask)))
@@ -228,19 +244,20 @@ impl Session<'_> {
         }
     }
 
-    /// Somebody filters by the task or by other nodes, or scores so: answers cannot be shared by the class.
+    /// What the answers of all filters for this task depend on.
     #[must_use]
-    pub fn dependence(&self, task: TaskId) -> Dependence {
+    pub fn filter_dependence(&self, task: TaskId) -> Dependence {
         let view = self.view();
-        let filters = self.predicates().map(|point| point.dependence(view, task));
-        let scores = self.node_orders().map(|point| point.dependence(view, task));
-        filters.chain(scores).max().unwrap_or(Dependence::ClassAndNode)
+        let each = self.predicates().map(|point| point.dependence(view, task));
+        each.max().unwrap_or(Dependence::ClassAndNode)
     }
 
-    /// Scores in whole numbers are asked for.
+    /// What the node scores of this task depend on.
     #[must_use]
-    pub fn scores_in_whole_numbers(&self) -> bool {
-        self.table.asked(Point::NodeMapReduce)
+    pub fn score_dependence(&self, task: TaskId) -> Dependence {
+        let view = self.view();
+        let each = self.node_orders().map(|point| point.dependence(view, task));
+        each.max().unwrap_or(Dependence::ClassAndNode)
     }
 }
 

@@ -20,13 +20,21 @@ impl FitErrors {
     /// All of `nodes` nodes refused for the same reason.
     #[must_use]
     pub fn everywhere(reason: Reason, nodes: usize) -> Self {
-        let counts = if nodes == 0 { Vec::new() } else { vec![(reason, nodes)] };
+        let counts = if nodes == 0 {
+            Vec::new()
+        } else {
+            vec![(reason, nodes)]
+        };
         Self { counts, common: None }
     }
 
     /// Counts one more node that refused for `reason`.
     pub fn count(&mut self, reason: &Reason) {
-        match self.counts.iter_mut().find(|(known, _)| known.text == reason.text && known.code == reason.code) {
+        match self
+            .counts
+            .iter_mut()
+            .find(|(known, _)| known.text == reason.text && known.code == reason.code)
+        {
             Some((_, nodes)) => *nodes += 1,
             None => self.counts.push((reason.clone(), 1)),
         }
@@ -42,7 +50,10 @@ impl FitErrors {
     #[must_use]
     pub fn message(&self) -> String {
         let nodes = self.nodes();
-        let opening = self.common.clone().unwrap_or_else(|| format!("0/{nodes} nodes are unavailable"));
+        let opening = self
+            .common
+            .clone()
+            .unwrap_or_else(|| format!("0/{nodes} nodes are unavailable"));
         if nodes == 0 {
             return opening;
         }
@@ -149,18 +160,32 @@ impl FitLog {
         let place = || node.map_or_else(Text::default, |node| cluster.nodes.row(node).name.clone());
         let job_message = || row.job.map_or("", |job| self.job_message(job)).to_owned();
         let assigned = |tail: &str| {
-            format!("Pod {}/{} can possibly be assigned to {}{tail}", row.namespace, row.name, place())
+            format!(
+                "Pod {}/{} can possibly be assigned to {}{tail}",
+                row.namespace,
+                row.name,
+                place()
+            )
         };
         match status {
-            TaskStatus::Allocated => TaskMessage { reason: "Schedulable", message: assigned("") },
-            TaskStatus::Pipelined => {
-                TaskMessage { reason: "Unschedulable", message: assigned(", once resource is released") }
-            }
+            TaskStatus::Allocated => TaskMessage {
+                reason: "Schedulable",
+                message: assigned(""),
+            },
+            TaskStatus::Pipelined => TaskMessage {
+                reason: "Unschedulable",
+                message: assigned(", once resource is released"),
+            },
             TaskStatus::Pending => TaskMessage {
                 reason: "Unschedulable",
-                message: self.errors(task).map_or_else(job_message, |errors| errors.message()),
+                message: self
+                    .errors(task)
+                    .map_or_else(job_message, |errors| errors.message()),
             },
-            other => TaskMessage { reason: other.as_str(), message: job_message() },
+            other => TaskMessage {
+                reason: other.as_str(),
+                message: job_message(),
+            },
         }
     }
 
@@ -190,7 +215,9 @@ impl FitLog {
     }
 
     fn task_reason(&self, cluster: &Cluster, task: TaskId) -> &'static str {
-        let status = self.last_transaction(task).map_or(cluster.task(task).status, |(status, _)| status);
+        let status = self
+            .last_transaction(task)
+            .map_or(cluster.task(task).status, |(status, _)| status);
         match status {
             TaskStatus::Allocated => "Schedulable",
             TaskStatus::Pipelined | TaskStatus::Pending => "Unschedulable",

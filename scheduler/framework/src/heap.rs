@@ -26,6 +26,12 @@ impl<T> LiveHeap<T> {
         self.items.is_empty()
     }
 
+    /// The items, in no order.
+    #[must_use]
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
     /// Adds an item at the end and lets it rise while it is less than its parent.
     pub fn push(&mut self, item: T, less: impl Fn(&T, &T) -> bool) {
         self.items.push(item);
@@ -51,8 +57,11 @@ impl<T> LiveHeap<T> {
                 break;
             }
             let right = left + 1;
-            let child =
-                if right < last && less(&self.items[right], &self.items[left]) { right } else { left };
+            let child = if right < last && less(&self.items[right], &self.items[left]) {
+                right
+            } else {
+                left
+            };
             if !less(&self.items[child], &self.items[parent]) {
                 break;
             }
@@ -87,6 +96,10 @@ mod tests {
             heap.push(item, less);
         }
         key[0].set(9);
-        assert_eq!(heap.pop(less), Some(0), "the root is handed out without a comparison");
+        assert_eq!(
+            heap.pop(less),
+            Some(0),
+            "the root is handed out without a comparison"
+        );
     }
 }

@@ -31,13 +31,23 @@ impl Reason {
     /// A reason with a fixed text.
     #[must_use]
     pub const fn fixed(source: &'static str, code: &'static str, text: &'static str) -> Self {
-        Self { source, code, text: Cow::Borrowed(text), measured: None }
+        Self {
+            source,
+            code,
+            text: Cow::Borrowed(text),
+            measured: None,
+        }
     }
 
     /// A reason whose text names what it is about.
     #[must_use]
     pub const fn about(source: &'static str, code: &'static str, text: String) -> Self {
-        Self { source, code, text: Cow::Owned(text), measured: None }
+        Self {
+            source,
+            code,
+            text: Cow::Owned(text),
+            measured: None,
+        }
     }
 
     /// The same reason with the figures behind it.
@@ -72,18 +82,27 @@ impl Refusal {
     /// A refusal that evictions on the node may lift.
     #[must_use]
     pub const fn unschedulable(reason: Reason) -> Self {
-        Self { severity: Severity::Unschedulable, reason }
+        Self {
+            severity: Severity::Unschedulable,
+            reason,
+        }
     }
 
     /// A refusal that evictions on the node cannot lift.
     #[must_use]
     pub const fn unresolvable(reason: Reason) -> Self {
-        Self { severity: Severity::Unresolvable, reason }
+        Self {
+            severity: Severity::Unresolvable,
+            reason,
+        }
     }
 
     /// A refusal by a check that failed.
     #[must_use]
     pub const fn error(reason: Reason) -> Self {
-        Self { severity: Severity::Error, reason }
+        Self {
+            severity: Severity::Error,
+            reason,
+        }
     }
 }

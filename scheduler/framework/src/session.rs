@@ -68,7 +68,10 @@ impl<'c> Session<'c> {
         parameters: SessionParameters,
     ) -> Self {
         cluster.refresh();
-        let facts = Facts { uid: parameters.uid, now: parameters.now };
+        let facts = Facts {
+            uid: parameters.uid,
+            now: parameters.now,
+        };
         let fits = FitLog::default();
         let mut warnings = Vec::new();
         let mut plugins: Vec<Box<dyn SessionPlugin>> = Vec::new();
@@ -78,7 +81,12 @@ impl<'c> Session<'c> {
                 continue;
             };
             let view = View::new(cluster, &facts, &fits);
-            let mut context = OpenContext { view, option, conf, warnings: Vec::new() };
+            let mut context = OpenContext {
+                view,
+                option,
+                conf,
+                warnings: Vec::new(),
+            };
             match factory.open(&mut context) {
                 Ok(plugin) => plugins.push(plugin),
                 Err(error) => context.warnings.push(format!("{error}: it is left out")),
@@ -136,9 +144,14 @@ impl<'c> Session<'c> {
 
     /// Gives the job's PodGroup another phase; it is written when the session closes.
     pub fn set_phase(&mut self, job: JobId, phase: PodGroupPhase) {
-        let Some(group) = &self.cluster.job(job).group else { return };
+        let Some(group) = &self.cluster.job(job).group else {
+            return;
+        };
         let before = group.status.clone();
-        let after = PodGroupStatus { phase, ..before.clone() };
+        let after = PodGroupStatus {
+            phase,
+            ..before.clone()
+        };
         self.group_before.entry(job).or_insert(before);
         self.cluster.set_group_status(job, after);
     }
@@ -205,7 +218,9 @@ impl<'c> Session<'c> {
     }
 
     pub(crate) fn bind(&mut self, task: TaskId) {
-        let Some(node) = self.cluster.task(task).node else { return };
+        let Some(node) = self.cluster.task(task).node else {
+            return;
+        };
         self.cluster.set_status(task, TaskStatus::Binding);
         self.decisions.push(Decision::Bind { task, node });
         if !self.pods_in_sight {
@@ -243,7 +258,10 @@ impl<'c> Session<'c> {
         plugin: usize,
         ask: impl FnOnce(&mut dyn SessionPlugin, View<'_>) -> R,
     ) -> R {
-        ask(self.plugins[plugin].as_mut(), View::new(self.cluster, &self.facts, &self.fits))
+        ask(
+            self.plugins[plugin].as_mut(),
+            View::new(self.cluster, &self.facts, &self.fits),
+        )
     }
 
     /// Closes the session: plugins have their last word, PodGroups get their phase, and what was not committed is undone.
@@ -258,7 +276,10 @@ impl<'c> Session<'c> {
         }
         for (task, message) in std::mem::take(&mut report.task_messages) {
             if self.fits.errors(task).is_none() {
-                let told = FitErrors { common: Some(message), ..FitErrors::default() };
+                let told = FitErrors {
+                    common: Some(message),
+                    ..FitErrors::default()
+                };
                 self.fits.set_errors(task, Arc::new(told));
             }
         }
@@ -266,7 +287,13 @@ impl<'c> Session<'c> {
         let waiting = self.waiting_tasks();
         let pipelined = self.pipelined();
         self.undo_kept();
-        SessionOutcome { decisions: self.decisions, pipelined, jobs, waiting, warnings: self.warnings }
+        SessionOutcome {
+            decisions: self.decisions,
+            pipelined,
+            jobs,
+            waiting,
+            warnings: self.warnings,
+        }
     }
 
     fn close_jobs(&mut self, report: &CloseReport) -> Vec<JobOutcome> {
@@ -288,11 +315,19 @@ impl<'c> Session<'c> {
             let before = self.group_before.get(&id).unwrap_or(&group.status);
             let changed = close::differs(before, &status);
             if changed {
-                self.decisions.push(Decision::PodGroupStatus { job: id, status: status.clone() });
+                self.decisions.push(Decision::PodGroupStatus {
+                    job: id,
+                    status: status.clone(),
+                });
                 self.cluster.set_group_status(id, status.clone());
             }
             let notes = self.fits.job_notes(id).to_vec();
-            outcomes.push(JobOutcome { job: id, status, changed, notes });
+            outcomes.push(JobOutcome {
+                job: id,
+                status,
+                changed,
+                notes,
+            });
         }
         outcomes
     }
@@ -314,7 +349,11 @@ impl<'c> Session<'c> {
     fn task_outcome(&self, task: TaskId) -> TaskOutcome {
         let row = self.cluster.task(task);
         let told = self.fits.task_message(self.cluster, task);
-        let message = if told.message.is_empty() { "all nodes are unavailable".to_owned() } else { told.message };
+        let message = if told.message.is_empty() {
+            "all nodes are unavailable".to_owned()
+        } else {
+            told.message
+        };
         TaskOutcome {
             task,
             status: row.status,
@@ -340,7 +379,9 @@ impl<'c> Session<'c> {
     /// Reservations last for one session. Plugins are not told: their state ends here too.
     fn undo_kept(&mut self) {
         for operation in std::mem::take(&mut self.kept).into_iter().rev() {
-            let (Operation::Pipeline { task } | Operation::Allocate { task }) = operation else { continue };
+            let (Operation::Pipeline { task } | Operation::Allocate { task }) = operation else {
+                continue;
+            };
             let row = self.cluster.task(task);
             if !matches!(row.status, TaskStatus::Allocated | TaskStatus::Pipelined) {
                 continue;
@@ -358,6 +399,11 @@ impl<'c> Session<'c> {
                 self.cluster.occupy(task, node);
             }
         }
+    }
+
+    /// Tells of something odd that is nobody's refusal.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
     }
 
     /// Writes down why a job was passed over.

@@ -41,7 +41,10 @@ pub struct Statement<'s, 'c> {
 
 impl<'s, 'c> Statement<'s, 'c> {
     pub(crate) fn new(session: &'s mut Session<'c>) -> Self {
-        Self { session, operations: Vec::new() }
+        Self {
+            session,
+            operations: Vec::new(),
+        }
     }
 
     /// The session, with everything this statement did so far.
@@ -90,7 +93,9 @@ impl<'s, 'c> Statement<'s, 'c> {
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
         while self.operations.len() > savepoint.0 {
             match self.operations.pop() {
-                Some(Operation::Allocate { task } | Operation::Pipeline { task }) => self.session.take_back(task),
+                Some(Operation::Allocate { task } | Operation::Pipeline { task }) => {
+                    self.session.take_back(task)
+                }
                 Some(Operation::Evict { task, before, .. }) => self.session.reinstate(task, before),
                 None => {}
             }

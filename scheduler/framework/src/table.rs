@@ -145,7 +145,9 @@ impl Table {
                             point.switch().is_none_or(|switch| option.enabled.is_on(switch))
                         };
                         let named = tier.plugins.iter().filter(on);
-                        named.filter_map(|option| last.get(option.name.as_str()).copied()).collect::<Vec<_>>()
+                        named
+                            .filter_map(|option| last.get(option.name.as_str()).copied())
+                            .collect::<Vec<_>>()
                     })
                     .filter(|tier| !tier.is_empty())
                     .collect()
@@ -162,10 +164,5 @@ impl Table {
     /// Plugins in order, tiers joined.
     pub(crate) fn flat(&self, point: Point) -> impl Iterator<Item = usize> + '_ {
         self.points[point as usize].iter().flatten().copied()
-    }
-
-    /// Somebody answers at this point.
-    pub(crate) fn asked(&self, point: Point) -> bool {
-        !self.points[point as usize].is_empty()
     }
 }

@@ -18,7 +18,10 @@ impl TieBreak {
     #[must_use]
     pub fn choose(self, cluster: &Cluster, task: TaskId, best: &[NodeId]) -> Option<NodeId> {
         match self {
-            Self::LowestName => best.iter().copied().min_by_key(|node| &cluster.nodes.row(*node).name),
+            Self::LowestName => best
+                .iter()
+                .copied()
+                .min_by_key(|node| &cluster.nodes.row(*node).name),
             Self::Seeded(seed) => {
                 let mut hasher = DefaultHasher::new();
                 (seed, &cluster.task(task).uid).hash(&mut hasher);

@@ -53,4 +53,3 @@ pub trait ReservedNodes {
     /// Which nodes to reserve.
     fn reserve(&self, view: View<'_>) -> Vec<NodeId>;
 }
-

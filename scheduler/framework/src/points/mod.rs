@@ -14,6 +14,6 @@ pub use evict::{Evictable, Eviction, VictimTasks};
 pub use job::{JobPipelined, JobReady, JobStarving, JobValid, ReservedNodes, TargetJob, Vote};
 pub use ledger::Ledger;
 pub use order::{ClusterOrder, JobOrder, QueueOrder, TaskOrder};
-pub use predicate::{Dependence, NodeCheck, Predicate, PrePredicate, Verdicts};
+pub use predicate::{Dependence, NodeCheck, PrePredicate, Predicate, Verdicts};
 pub use queue::{Allocatable, Overused, Preemptive};
 pub use score::{BatchNodeOrder, BestNode, NodeMapReduce, NodeOrder, NodeScore, ScoreError, Scores};

@@ -49,7 +49,13 @@ pub trait BatchNodeOrder {
     ///
     /// # Errors
     /// A failure leaves the task without any score, and so without a best node when there are several.
-    fn score(&self, view: View<'_>, task: TaskId, nodes: &[NodeId], scores: &mut [f64]) -> Result<(), ScoreError>;
+    fn score(
+        &self,
+        view: View<'_>,
+        task: TaskId,
+        nodes: &[NodeId],
+        scores: &mut [f64],
+    ) -> Result<(), ScoreError>;
 }
 
 /// Scores nodes in whole numbers and then adjusts the list as a whole.
