@@ -270,6 +270,15 @@ fn allow_locked_memory() {
     );
 }
 
+/// What stands between the system error and the verifier's log in the loader's message.
+const VERIFIER: &str = ". Verifier output: ";
+
+fn is_statistics(line: &str) -> bool {
+    ["processed ", "verification time ", "stack depth "]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
 /// Finds the system error below what the loader says.
 fn explain(error: &(dyn Error + 'static)) -> Unavailable {
     let mut text = error.to_string();
@@ -288,14 +297,20 @@ fn explain(error: &(dyn Error + 'static)) -> Unavailable {
             text = format!("{text}: {cause}");
         }
     }
-    // The verifier's log can be pages long; its end is in the kernel's own log.
-    let text: String = text
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(300)
-        .collect();
+    // The verifier explains itself in pages, and the reason is what it says last.
+    let refused_by_verifier = text.split_once(VERIFIER).map(|(call, log)| {
+        let reason = log
+            .lines()
+            .map(str::trim)
+            .rfind(|line| !line.is_empty() && !is_statistics(line));
+        (call.to_owned(), reason.unwrap_or_default().to_owned())
+    });
+    let (text, system) = match refused_by_verifier {
+        // EACCES is also how the verifier refuses a program, whoever loads it.
+        Some((call, reason)) if !reason.is_empty() => (format!("{call}: {reason}"), None),
+        Some((call, _)) => (call, system),
+        None => (text, system),
+    };
     match system {
         Some(Reason::NoPermission) => Unavailable::new(
             Reason::NoPermission,
@@ -336,6 +351,28 @@ mod tests {
         assert_eq!(explain(&nested(1)).reason, Reason::NoPermission);
         assert_eq!(explain(&nested(12)).reason, Reason::Busy);
         assert_eq!(explain(&nested(22)).reason, Reason::NotSupported);
+    }
+
+    #[test]
+    fn a_refusal_of_the_verifier_is_no_lack_of_permission() {
+        let refused = |log: &str| {
+            let io_error = io::Error::from_raw_os_error(13);
+            let text = format!("the BPF_PROG_LOAD syscall returned {io_error}. Verifier output: {log}");
+            explain(&Loading { text, io_error })
+        };
+        let why =
+            refused("0: R1=ctx()\nR1 unbounded memory access\nverification time 7 usec\nprocessed 1 insns\n");
+        assert_eq!(why.reason, Reason::NotSupported);
+        assert!(why.message.ends_with(": R1 unbounded memory access"), "{why}");
+        assert_eq!(refused("").reason, Reason::NoPermission);
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{text}")]
+    struct Loading {
+        text: String,
+        #[source]
+        io_error: io::Error,
     }
 
     fn io_call(code: i32) -> aya::sys::SyscallError {
