@@ -1,13 +1,25 @@
-//! Turns node samples into interference levels and reports.
+//! Turns node samples into interference levels and reports: ingest, window, detect, level, report.
+//!
+//! The arithmetic (`metric`, `detect`, `level`, `rules::values`) imports nothing but std. Everything about
+//! Kubernetes is in `kubernetes`, behind the feature of that name.
 
+pub mod analyzer;
 pub mod conformance;
 pub mod convert;
 pub mod detect;
+pub mod health;
+pub mod http;
+pub mod ingest;
 pub mod level;
 pub mod metric;
 pub mod metrics;
 pub mod nodes;
 pub mod report;
 pub mod rules;
+pub mod sink;
 pub mod time;
 pub mod window;
+
+pub use analyzer::{Analyzer, AnalyzerError, Config};
+pub use rules::{Rules, RulesUpdate, RulesVerdict};
+pub use sink::{MemorySink, ReportSink, SinkError};

@@ -106,7 +106,7 @@ impl Metrics {
             )?,
             samples_missed: IntCounter::new(
                 "mco_analyzer_samples_missed",
-                "Samples that collectors took but that never arrived, by gaps in their sequence.",
+                "Samples that collectors took but the analyzer did not get or take, by gaps in their sequence.",
             )?,
             streams: IntGauge::new("mco_analyzer_streams", "Open streams of collectors.")?,
             rules_generation: IntGauge::new(
@@ -142,7 +142,7 @@ impl Metrics {
         self.samples_rejected.with_label_values(&[reason.as_str()]).get()
     }
 
-    /// Counts samples that never arrived.
+    /// Counts samples that were not taken over, by gaps.
     pub fn missed(&self, count: u64) {
         self.samples_missed.inc_by(count);
     }
