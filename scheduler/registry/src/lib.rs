@@ -1,8 +1,10 @@
 //! The one list of plugins and actions by configured name, and the cycle that runs them.
 
 mod cycle;
+mod world;
 
 pub use cycle::{CycleParameters, Phase, run_cycle, run_cycle_with};
+pub use world::{Decided, PodName, World};
 
 use mco_actions::{Action, Allocate, Backfill, Enqueue};
 use mco_framework::{PluginFactory, Plugins};
