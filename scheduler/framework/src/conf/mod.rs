@@ -11,6 +11,8 @@ mod resolve;
 mod store;
 mod summary;
 mod switches;
+#[cfg(test)]
+mod tests;
 mod value;
 mod yaml;
 

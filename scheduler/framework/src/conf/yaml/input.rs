@@ -78,6 +78,16 @@ impl Input {
                 }
                 Decoded::Char(char, _) => (Problem::ForbiddenCharacter { code: char.into() }, block_start),
                 Decoded::Broken => (Problem::Encoding { encoding }, block_start),
+                Decoded::NoCharacter => {
+                    let detail =
+                        "the bytes stand for half of a surrogate pair, or for a number beyond all characters";
+                    (
+                        Problem::Syntax {
+                            detail: detail.into(),
+                        },
+                        block_start,
+                    )
+                }
                 Decoded::CutOff => (Problem::Encoding { encoding }, chars.len()),
             };
             return Input {
@@ -97,6 +107,8 @@ enum Decoded {
     Char(char, usize),
     /// Bytes that are no character.
     Broken,
+    /// Bytes that follow the rules of the encoding but stand for no character.
+    NoCharacter,
     /// The text ends amid a character.
     CutOff,
 }
@@ -120,9 +132,15 @@ fn utf8(bytes: &[u8]) -> impl Iterator<Item = Decoded> {
             _ => 1,
         };
         if width > left {
-            Decoded::CutOff
-        } else {
-            Decoded::Broken
+            return Decoded::CutOff;
+        }
+        let sequence = &bytes[valid.len()..valid.len() + width];
+        let well_formed = width > 2 && sequence[1..].iter().all(|byte| matches!(byte, 0x80..=0xbf));
+        match sequence {
+            [0xed, 0xa0..=0xbf, ..] | [0xf4, 0x90..=0xbf, ..] | [0xf5..=0xf7, ..] if well_formed => {
+                Decoded::NoCharacter
+            }
+            _ => Decoded::Broken,
         }
     });
     valid
@@ -137,7 +155,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> impl Iterator<Item = Decoded
     let units = pairs.map(move |pair| unit([pair[0], pair[1]]));
     let decoded = char::decode_utf16(units).map(|item| match item {
         Ok(char) => Decoded::Char(char, 2 * char.len_utf16()),
-        Err(_) => Decoded::Broken,
+        Err(_) => Decoded::NoCharacter,
     });
     decoded.chain(odd)
 }
@@ -174,11 +192,14 @@ mod tests {
         for (bytes, fault) in [
             (&b"a\nb\xe9"[..], format!("line 2, column 2: {utf8}")),
             (b"\xc0\xaf", format!("line 1, column 1: {utf8}")),
-            (b"\xed\xa0\x80", format!("line 1, column 1: {utf8}")),
+            (b"\xe2\x82a", format!("line 1, column 1: {utf8}")),
             (b"\xff\xfea\0b", format!("line 1, column 2: {utf16}")),
-            (b"\xff\xfe\x3d\xd8", format!("line 1, column 1: {utf16}")),
         ] {
             assert_eq!(text(bytes).1, Some(fault), "{bytes:?}");
+        }
+        for lone_surrogate in [&b"\xed\xa0\x80"[..], b"\xff\xfe\x3d\xd8a\0", b"\xff\xfe\x00\xdc"] {
+            let fault = text(lone_surrogate).1.expect("half of a pair is no text");
+            assert!(fault.contains("surrogate"), "{fault}");
         }
         let control = text(b"a\x07").1.expect("a bell is no text");
         assert!(
