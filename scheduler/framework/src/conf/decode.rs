@@ -7,26 +7,12 @@ use indexmap::IndexMap;
 
 use super::arguments::Arguments;
 use super::error::{ConfError, Mismatch, Place, Problem};
-use super::model::{Configuration, PluginOption, Tier};
+use super::records::{RawConf, Record};
 use super::resolve::{is_absent, resolve};
-use super::switches::Switch;
 use super::value::Value;
 use super::yaml::{Kind, NodeId, Scalar, Tree};
 
-type Result<T> = std::result::Result<T, ConfError>;
-
-/// The file as it stands, before names of actions are looked up.
-#[derive(Debug, Default)]
-pub(super) struct RawConf {
-    pub(super) actions: String,
-    /// Where the actions stand.
-    pub(super) actions_at: Option<Place>,
-    pub(super) tiers: Vec<Tier>,
-    /// Where each tier stands.
-    pub(super) tiers_at: Vec<Place>,
-    pub(super) configurations: Vec<Configuration>,
-    pub(super) metrics: Option<IndexMap<String, String>>,
-}
+pub(super) type Result<T> = std::result::Result<T, ConfError>;
 
 /// How deep values may nest, aliases followed. The text itself may nest deeper where nobody reads it.
 const DEPTH_LIMIT: usize = 512;
@@ -52,8 +38,8 @@ pub(super) fn decode(tree: &Tree) -> Result<RawConf> {
     }
 }
 
-struct Decoder<'a> {
-    tree: &'a Tree,
+pub(super) struct Decoder<'a> {
+    pub(super) tree: &'a Tree,
     path: Vec<Step>,
     mismatches: Vec<Mismatch>,
     /// Aliases being followed.
@@ -67,96 +53,6 @@ struct Decoder<'a> {
 enum Step {
     Key(String),
     Entry(usize),
-}
-
-/// Something with named fields: the file, a tier, a plugin entry, settings of an action.
-trait Record: Default {
-    /// What is wanted where such a thing must stand.
-    const WANTED: &'static str;
-
-    /// Decodes the field of this name at `id`, if there is such a field; unknown ones are not looked at.
-    fn field(&mut self, name: &str, id: NodeId, decoder: &mut Decoder<'_>) -> Result<()>;
-}
-
-impl Record for RawConf {
-    const WANTED: &'static str = "a mapping with `actions` and `tiers`";
-
-    fn field(&mut self, name: &str, id: NodeId, decoder: &mut Decoder<'_>) -> Result<()> {
-        let place = decoder.tree.node(id).place;
-        match name {
-            "actions" => {
-                self.actions_at = Some(place);
-                if let Some(text) = decoder.text(id, "one text with the actions, parted by commas")? {
-                    self.actions = text;
-                }
-            }
-            "tiers" => {
-                if let Some((tiers, places)) = decoder.records(id, "a list of tiers")? {
-                    (self.tiers, self.tiers_at) = (tiers, places);
-                }
-            }
-            "configurations" => {
-                if let Some((configurations, _)) = decoder.records(id, "a list of settings of actions")? {
-                    self.configurations = configurations;
-                }
-            }
-            "metrics" => decoder.metrics(id, &mut self.metrics)?,
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-impl Record for Tier {
-    const WANTED: &'static str = "a mapping with `plugins`";
-
-    fn field(&mut self, name: &str, id: NodeId, decoder: &mut Decoder<'_>) -> Result<()> {
-        if name == "plugins"
-            && let Some((plugins, _)) = decoder.records(id, "a list of plugins")?
-        {
-            self.plugins = plugins;
-        }
-        Ok(())
-    }
-}
-
-impl Record for PluginOption {
-    const WANTED: &'static str = "a mapping with `name`";
-
-    fn field(&mut self, name: &str, id: NodeId, decoder: &mut Decoder<'_>) -> Result<()> {
-        match name {
-            "name" => {
-                if let Some(text) = decoder.text(id, "the name of a plugin")? {
-                    self.name = text;
-                }
-            }
-            "arguments" => decoder.arguments(id, &mut self.arguments)?,
-            _ => {
-                if let Some(switch) = Switch::from_key(name) {
-                    let value = decoder.switch(id)?;
-                    self.enabled.set(switch, value);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Record for Configuration {
-    const WANTED: &'static str = "a mapping with `name` and `arguments`";
-
-    fn field(&mut self, name: &str, id: NodeId, decoder: &mut Decoder<'_>) -> Result<()> {
-        match name {
-            "name" => {
-                if let Some(text) = decoder.text(id, "the name of an action")? {
-                    self.name = text;
-                }
-            }
-            "arguments" => decoder.arguments(id, &mut self.arguments)?,
-            _ => {}
-        }
-        Ok(())
-    }
 }
 
 impl<'a> Decoder<'a> {
@@ -205,7 +101,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes a mapping into the record, whose other fields stay. Null empties it.
-    fn record<R: Record>(&mut self, id: NodeId, record: &mut R) -> Result<()> {
+    pub(super) fn record<R: Record>(&mut self, id: NodeId, record: &mut R) -> Result<()> {
         self.visit(id, |decoder, id| match &decoder.tree.node(id).kind {
             Kind::Map(pairs) => decoder.fields(pairs, record),
             Kind::Scalar(scalar) if decoder.is_null(id, scalar)? => {
@@ -233,7 +129,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// A list of records with their places; null is an empty list. `None` if it is of another type.
-    fn records<R: Record>(
+    pub(super) fn records<R: Record>(
         &mut self,
         id: NodeId,
         wanted: &'static str,
@@ -257,7 +153,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// A text. Numbers, booleans and dates are taken as spelt, null as the empty text.
-    fn text(&mut self, id: NodeId, wanted: &'static str) -> Result<Option<String>> {
+    pub(super) fn text(&mut self, id: NodeId, wanted: &'static str) -> Result<Option<String>> {
         self.visit(id, |decoder, id| match &decoder.tree.node(id).kind {
             Kind::Scalar(scalar) => Ok(Some(match decoder.resolve(id, scalar)? {
                 Value::Null => String::new(),
@@ -268,7 +164,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    fn switch(&mut self, id: NodeId) -> Result<Option<bool>> {
+    pub(super) fn switch(&mut self, id: NodeId) -> Result<Option<bool>> {
         self.visit(id, |decoder, id| match &decoder.tree.node(id).kind {
             Kind::Scalar(scalar) => match decoder.resolve(id, scalar)? {
                 Value::Bool(value) => Ok(Some(value)),
@@ -280,7 +176,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Adds the mapping to the arguments there are; null leaves none.
-    fn arguments(&mut self, id: NodeId, arguments: &mut Arguments) -> Result<()> {
+    pub(super) fn arguments(&mut self, id: NodeId, arguments: &mut Arguments) -> Result<()> {
         self.visit(id, |decoder, id| match &decoder.tree.node(id).kind {
             Kind::Map(pairs) => {
                 arguments.mark_given();
@@ -306,7 +202,11 @@ impl<'a> Decoder<'a> {
     }
 
     /// Adds the mapping to the texts there are; null leaves none.
-    fn metrics(&mut self, id: NodeId, metrics: &mut Option<IndexMap<String, String>>) -> Result<()> {
+    pub(super) fn metrics(
+        &mut self,
+        id: NodeId,
+        metrics: &mut Option<IndexMap<String, String>>,
+    ) -> Result<()> {
         self.visit(id, |decoder, id| match &decoder.tree.node(id).kind {
             Kind::Map(pairs) => {
                 metrics.get_or_insert_with(IndexMap::new);

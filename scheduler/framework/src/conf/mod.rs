@@ -7,6 +7,7 @@ mod decode;
 mod error;
 mod model;
 mod read;
+mod records;
 mod resolve;
 mod store;
 mod summary;

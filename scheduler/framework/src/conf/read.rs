@@ -1,8 +1,9 @@
 //! Reading a whole file: trimming, decoding, the check on tiers, the look-up of actions.
 
-use super::decode::{RawConf, decode};
+use super::decode::decode;
 use super::error::{ConfError, Place, Problem};
 use super::model::{ACTION_NAMES, SchedulerConf, Tier};
+use super::records::RawConf;
 use super::yaml;
 
 /// Reads a configuration file as Volcano 1.9.0 does, with the actions of [`ACTION_NAMES`].

@@ -43,26 +43,27 @@ fn arguments(arguments: &Arguments) -> String {
     if !arguments.is_given() {
         return "null".into();
     }
-    object(arguments.iter().map(|(key, entry)| (key, value(entry))))
+    object(arguments.iter().map(|(key, value)| (key, pair(value))))
 }
 
 fn metrics(texts: &IndexMap<String, String>) -> String {
     object(texts.iter().map(|(key, text)| (key.as_str(), string(text))))
 }
 
-fn value(value_: &Value) -> String {
-    match value_ {
+/// A pair of type and value.
+fn pair(value: &Value) -> String {
+    match value {
         Value::Null => r#"["null"]"#.into(),
         Value::Bool(value) => format!(r#"["bool",{value}]"#),
         Value::Int(number) => format!(r#"["int",{number}]"#),
         Value::Uint(number) => format!(r#"["uint64","{number}"]"#),
         Value::Float(number) => format!(r#"["float","{}"]"#, float_text(*number)),
         Value::Str(text) => format!(r#"["str",{}]"#, string(text)),
-        Value::List(entries) => format!(r#"["list",{}]"#, array(entries, value)),
+        Value::List(entries) => format!(r#"["list",{}]"#, array(entries, pair)),
         Value::Map(pairs) => {
             let mut pairs: Vec<_> = pairs
                 .iter()
-                .map(|(key, entry)| (value(key), value(entry)))
+                .map(|(key, entry)| (pair(key), pair(entry)))
                 .collect();
             pairs.sort();
             format!(

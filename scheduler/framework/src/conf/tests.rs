@@ -1,6 +1,6 @@
 //! Reading of whole files, by kind. The recorded cases are run by the crate's `conf_cases` test.
 
-use super::{ConfError, Problem, SchedulerConf, Switch, Value, read};
+use super::{ConfError, SchedulerConf, Switch, Value, read};
 
 fn arguments_of(text: &str) -> Result<Vec<(String, Value)>, ConfError> {
     let file = format!("actions: allocate\ntiers:\n- plugins:\n  - name: nope\n    arguments:\n{text}");
