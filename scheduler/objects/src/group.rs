@@ -1,0 +1,179 @@
+//! PodGroups and Queues.
+
+use mco_model::event::{
+    Amounts, Event, PodGroupCondition, PodGroupPhase, PodGroupRecord, PodGroupStatus, QueueRecord,
+};
+use serde::Deserialize;
+
+use crate::decode::{Decoded, Options};
+use crate::field::{Dict, Moment, Objects, Quant, Str, object};
+use crate::meta::Meta;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PodGroupObject<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    metadata: Option<Meta<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    spec: Option<PodGroupSpecField<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    status: Option<PodGroupStatusField<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PodGroupSpecField<'a> {
+    min_member: Option<i32>,
+    #[serde(borrow)]
+    min_task_member: Dict<'a, Option<i32>>,
+    #[serde(borrow)]
+    queue: Str<'a>,
+    #[serde(borrow)]
+    priority_class_name: Str<'a>,
+    #[serde(borrow)]
+    min_resources: Option<Dict<'a, Quant>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PodGroupStatusField<'a> {
+    #[serde(borrow)]
+    phase: Str<'a>,
+    #[serde(borrow)]
+    conditions: Objects<GroupCondition<'a>>,
+    running: Option<i32>,
+    succeeded: Option<i32>,
+    failed: Option<i32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct GroupCondition<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow)]
+    status: Str<'a>,
+    #[serde(borrow, rename = "transitionID")]
+    transition_id: Str<'a>,
+    last_transition_time: Option<Moment>,
+    #[serde(borrow)]
+    reason: Str<'a>,
+    #[serde(borrow)]
+    message: Str<'a>,
+}
+
+pub(crate) fn convert_pod_group(mut group: PodGroupObject<'_>, options: &Options) -> Decoded {
+    let mut meta = group.metadata.take().unwrap_or_default();
+    let annotations = meta.take_annotations();
+    let spec = group.spec.take().unwrap_or_default();
+    let status = group.status.take().unwrap_or_default();
+    let min_resources = spec.min_resources.as_ref();
+    let whole = min_resources.into_iter().flat_map(|list| list.quantities());
+    let members = spec.min_task_member.iter();
+    Decoded::event(Event::PodGroupSet(Box::new(PodGroupRecord {
+        namespace: meta.namespace_or(&options.default_namespace),
+        name: meta.name.text(),
+        uid: meta.uid.text(),
+        created: meta.created(),
+        min_member: spec.min_member.unwrap_or(0),
+        min_task_member: members
+            .map(|(role, least)| (role.text(), least.unwrap_or(0)))
+            .collect(),
+        queue: spec.queue.text(),
+        priority_class: spec.priority_class_name.text(),
+        min_resources: min_resources.map(|list| Amounts::from_list(list.quantities())),
+        min_resources_whole: whole
+            .map(|(name, quantity)| (name.into(), quantity.value() as f64))
+            .collect(),
+        preemptable: annotations.preemptable(&meta.labels).unwrap_or(false),
+        status: PodGroupStatus {
+            phase: phase(&status.phase),
+            conditions: status.conditions.iter().map(condition).collect(),
+            running: status.running.unwrap_or(0),
+            succeeded: status.succeeded.unwrap_or(0),
+            failed: status.failed.unwrap_or(0),
+        },
+    })))
+}
+
+/// A phase that nobody knows is, like `Unknown`, no longer waiting to be let in.
+fn phase(text: &str) -> PodGroupPhase {
+    match text {
+        "" => PodGroupPhase::New,
+        "Pending" => PodGroupPhase::Pending,
+        "Inqueue" => PodGroupPhase::Inqueue,
+        "Running" => PodGroupPhase::Running,
+        "Completed" => PodGroupPhase::Completed,
+        _ => PodGroupPhase::Unknown,
+    }
+}
+
+fn condition(field: &GroupCondition<'_>) -> PodGroupCondition {
+    PodGroupCondition {
+        kind: field.kind.text(),
+        status: &*field.status == "True",
+        transition_id: field.transition_id.text(),
+        last_transition: field.last_transition_time.map(|moment| moment.0),
+        reason: field.reason.text(),
+        message: field.message.text(),
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct QueueObject<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    metadata: Option<Meta<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    spec: Option<QueueSpecField<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    status: Option<QueueStatusField<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct QueueSpecField<'a> {
+    weight: Option<i32>,
+    #[serde(borrow)]
+    capability: Dict<'a, Quant>,
+    #[serde(borrow)]
+    deserved: Dict<'a, Quant>,
+    #[serde(borrow, deserialize_with = "object")]
+    guarantee: Option<GuaranteeField<'a>>,
+    reclaimable: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct GuaranteeField<'a> {
+    #[serde(borrow)]
+    resource: Dict<'a, Quant>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct QueueStatusField<'a> {
+    #[serde(borrow)]
+    state: Str<'a>,
+}
+
+pub(crate) fn convert_queue(mut queue: QueueObject<'_>, _: &Options) -> Decoded {
+    let mut meta = queue.metadata.take().unwrap_or_default();
+    let annotations = meta.take_annotations();
+    let spec = queue.spec.take().unwrap_or_default();
+    let guarantee = spec.guarantee.as_ref();
+    Decoded::event(Event::QueueSet(Box::new(QueueRecord {
+        name: meta.name.text(),
+        created: meta.created(),
+        weight: spec.weight.unwrap_or(0),
+        capability: Amounts::from_list(spec.capability.quantities()),
+        deserved: Amounts::from_list(spec.deserved.quantities()),
+        guarantee: guarantee
+            .map(|list| Amounts::from_list(list.resource.quantities()))
+            .unwrap_or_default(),
+        reclaimable: spec.reclaimable.unwrap_or(true),
+        hierarchy: annotations.hierarchy.text(),
+        hierarchy_weights: annotations.hierarchy_weights.text(),
+        state: queue.status.map(|status| status.state.text()).unwrap_or_default(),
+    })))
+}
