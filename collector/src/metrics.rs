@@ -1,6 +1,8 @@
 //! What this collector shows to Prometheus. Names are those of the user guide, verbatim; an absent source has no
 //! series, because a 0 would look like a calm node.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use prometheus::core::Collector as Metric;
@@ -66,6 +68,8 @@ pub struct Metrics {
     refault_rate: OptionalGauge,
     major_fault_rate: OptionalGauge,
     by_device: GaugeVec,
+    /// Labels that `by_device` shows.
+    device_rows: Mutex<BTreeSet<[String; 3]>>,
     collect_duration: HistogramVec,
     source_available: IntGaugeVec,
     reconnects: IntCounter,
@@ -162,6 +166,7 @@ impl Metrics {
                     &["device", "operation", "phase"],
                 ),
             ),
+            device_rows: Mutex::default(),
             collect_duration: register(
                 &registry,
                 HistogramVec::new(
@@ -262,7 +267,7 @@ impl Metrics {
         self.bio_p99.set(percentiles.map(|p| p.p99_ms));
         self.bio_device_p95.set(percentiles.map(|p| p.device_p95_ms));
         self.bio_device_p99.set(percentiles.map(|p| p.device_p99_ms));
-        self.by_device.reset();
+        let mut shown = BTreeSet::new();
         for row in percentiles
             .into_iter()
             .flat_map(|percentiles| &percentiles.by_device)
@@ -273,11 +278,19 @@ impl Metrics {
                 ("queue", row.queue_p99_ms),
                 ("service", row.device_p99_ms),
             ] {
-                self.by_device
-                    .with_label_values(&[row.device.as_str(), operation, phase])
-                    .set(value);
+                let labels = [row.device.as_str(), operation, phase];
+                self.by_device.with_label_values(&labels).set(value);
+                shown.insert(labels.map(str::to_owned));
             }
         }
+        // Only what is gone is removed, so that a scrape in this moment misses nothing.
+        let mut before = self.device_rows.lock().unwrap_or_else(PoisonError::into_inner);
+        for gone in before.difference(&shown) {
+            let _ = self
+                .by_device
+                .remove_label_values(&gone.each_ref().map(String::as_str));
+        }
+        *before = shown;
     }
 
     /// Shows whether a source gave a reading.
@@ -346,152 +359,4 @@ fn register<M: Metric + Clone + 'static>(registry: &Registry, metric: prometheus
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::block::{BlockReading, DeviceLatency, Operation};
-    use crate::source::llc::Occupancy;
-    use crate::source::memory::MemoryRates;
-    use crate::source::psi::Psi;
-    use crate::source::{Reason, Unavailable};
-    use mco_proto::latency::Histogram;
-
-    fn all_present() -> Readings {
-        let psi = Psi {
-            some_avg10: Some(1.0),
-            full_avg10: Some(0.5),
-            ..Psi::default()
-        };
-        let percentiles = Percentiles {
-            p95_ms: 1.0,
-            p99_ms: 2.0,
-            device_p95_ms: 0.5,
-            device_p99_ms: 0.75,
-            total: Histogram::new(),
-            by_device: vec![DeviceLatency {
-                device: "vda".into(),
-                operation: Operation::Read,
-                ios: 1,
-                p99_ms: 2.0,
-                queue_p99_ms: 1.25,
-                device_p99_ms: 0.75,
-            }],
-        };
-        Readings {
-            psi_io: Ok(psi),
-            psi_memory: Ok(psi),
-            available_ratio: Ok(0.5),
-            rates: Ok(MemoryRates {
-                page_scan: Some(1.0),
-                refault: Some(2.0),
-                major_fault: Some(3.0),
-            }),
-            block: Ok(BlockReading {
-                ios: 10,
-                mean_ms: 0.5,
-                percentiles: Ok(percentiles),
-            }),
-            miss_rate: Ok(0.25),
-            occupancy: Ok(Occupancy {
-                bytes: 1,
-                ratio: 0.5,
-                max_domain_ratio: 0.5,
-                domains: 1,
-            }),
-            llc_bytes: Some(1),
-        }
-    }
-
-    fn absent() -> Readings {
-        fn none<T>() -> crate::source::Reading<T> {
-            Err(Unavailable::new(Reason::NotSupported, "not here"))
-        }
-        Readings {
-            psi_io: none(),
-            psi_memory: none(),
-            available_ratio: none(),
-            rates: none(),
-            block: none(),
-            miss_rate: none(),
-            occupancy: none(),
-            llc_bytes: None,
-        }
-    }
-
-    fn names_and_types(metrics: &Metrics) -> Vec<String> {
-        let text = metrics.encode().unwrap();
-        text.lines()
-            .filter_map(|line| line.strip_prefix("# TYPE "))
-            .map(str::to_owned)
-            .collect()
-    }
-
-    const NODE: [&str; 17] = [
-        "mco_node_bio_device_latency_p99_ms_raw gauge",
-        "mco_node_bio_latency_mean_ms_raw gauge",
-        "mco_node_bio_latency_p95_ms_raw gauge",
-        "mco_node_bio_latency_p99_ms_raw gauge",
-        "mco_node_bio_requests_raw gauge",
-        "mco_node_bio_service_p95_ms_raw gauge",
-        "mco_node_bio_service_p99_ms_raw gauge",
-        "mco_node_cache_miss_rate gauge",
-        "mco_node_llc_occupancy_raw gauge",
-        "mco_node_major_fault_rate_raw gauge",
-        "mco_node_mem_available_ratio_raw gauge",
-        "mco_node_page_scan_rate_raw gauge",
-        "mco_node_psi_io_full_avg10_raw gauge",
-        "mco_node_psi_io_some_avg10_raw gauge",
-        "mco_node_psi_memory_full_avg10_raw gauge",
-        "mco_node_psi_memory_some_avg10_raw gauge",
-        "mco_node_refault_rate_raw gauge",
-    ];
-
-    const OWN: [&str; 5] = [
-        "mco_collector_collect_duration_seconds histogram",
-        "mco_collector_samples_acknowledged counter",
-        "mco_collector_samples_dropped counter",
-        "mco_collector_source_available gauge",
-        "mco_collector_stream_reconnects counter",
-    ];
-
-    #[test]
-    fn every_name_and_type_is_as_documented() {
-        let metrics = Metrics::new();
-        metrics.publish(&all_present());
-        metrics.set_available(SourceName::Bio, true);
-        metrics.observe_duration(SourceName::Bio, Duration::from_micros(100));
-        assert_eq!(
-            names_and_types(&metrics),
-            [OWN.as_slice(), NODE.as_slice()].concat()
-        );
-    }
-
-    #[test]
-    fn a_source_that_goes_away_takes_its_series_with_it() {
-        let metrics = Metrics::new();
-        metrics.publish(&all_present());
-        metrics.publish(&absent());
-        let left = names_and_types(&metrics);
-        assert!(left.iter().all(|name| !name.starts_with("mco_node_")), "{left:?}");
-        metrics.publish(&all_present());
-        assert!(names_and_types(&metrics).contains(&"mco_node_cache_miss_rate gauge".to_owned()));
-    }
-
-    #[test]
-    fn without_percentiles_the_mean_still_shows() {
-        let metrics = Metrics::new();
-        let mut readings = all_present();
-        let why = Unavailable::new(Reason::NoPermission, "no");
-        readings.block = Ok(BlockReading {
-            ios: 4,
-            mean_ms: 2.5,
-            percentiles: Err(why),
-        });
-        metrics.publish(&readings);
-        let text = metrics.encode().unwrap();
-        assert!(
-            text.contains("\nmco_node_bio_latency_mean_ms_raw 2.5\n"),
-            "{text}"
-        );
-        assert!(!text.contains("p99"), "{text}");
-    }
-}
+mod tests;

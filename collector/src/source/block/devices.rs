@@ -58,6 +58,11 @@ impl Devices {
         matches!(self.kind(id), Kind::Real | Kind::Unknown)
     }
 
+    /// Whether the system shows the device.
+    pub fn is_known(&mut self, id: DeviceId) -> bool {
+        self.kind(id) != Kind::Unknown
+    }
+
     /// The device's name, or `major:minor`.
     pub fn name(&mut self, id: DeviceId) -> String {
         let DeviceId { major, minor } = id;

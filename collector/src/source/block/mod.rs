@@ -45,7 +45,7 @@ pub struct Percentiles {
     pub device_p99_ms: f64,
     /// The histogram behind `p95_ms` and `p99_ms`.
     pub total: Histogram,
-    /// By device and operation, discards included; only those that had a request.
+    /// By device and operation, discards included; those that ever had a request, 0 when not in this interval.
     pub by_device: Vec<DeviceLatency>,
 }
 
@@ -148,7 +148,6 @@ impl BlockSource {
         let deltas: Vec<_> = now
             .iter()
             .map(|(key, counts)| (*key, counts.since(self.previous.get(key))))
-            .filter(|(_, counts)| counts.total.count > 0)
             .collect();
         self.previous = now;
         Ok(summarize(&deltas, &mut self.devices))
@@ -195,7 +194,9 @@ fn summarize(deltas: &[(RequestKey, RequestCounts)], devices: &mut Devices) -> (
     let (mut ios, mut sum_us) = (0u64, 0u64);
     let mut by_device = Vec::new();
     for (key, counts) in deltas {
-        if !devices.is_real(key.device) {
+        // Once a device is gone, its zeroes go too.
+        let is_shown = counts.total.count > 0 || devices.is_known(key.device);
+        if !is_shown || !devices.is_real(key.device) {
             continue;
         }
         by_device.push(DeviceLatency {
