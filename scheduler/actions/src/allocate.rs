@@ -29,9 +29,7 @@ impl Action for Allocate {
         let mut search = Search::new(session.threads());
         while let Some(queue) = queues.pop_queue(session) {
             if let Some(reason) = session.overused(queue) {
-                for job in queues.left(queue) {
-                    session.note_job(job, reason.clone());
-                }
+                pass_over(session, queues.left(queue), &reason);
                 continue;
             }
             let Some(job) = queues.pop_job(session, queue) else {
@@ -88,6 +86,15 @@ fn collect(session: &mut Session<'_>) -> Queues {
         }
     }
     queues
+}
+
+/// Tells the jobs that still have tasks to place why their queue gets nothing more.
+fn pass_over(session: &mut Session<'_>, jobs: Vec<JobId>, reason: &Reason) {
+    for job in jobs {
+        if session.view().job(job).count(TaskStatus::Pending) > 0 {
+            session.note_job(job, reason.clone());
+        }
+    }
 }
 
 /// Pending tasks that ask for something; the others are left to backfill.

@@ -1,0 +1,57 @@
+# The project's commands. `make demo` and `make test` set up what a fresh Debian machine with Rust lacks.
+
+CARGO  ?= cargo
+SHARED ?= ../shared
+BIN    := target/release
+
+.PHONY: help setup demo test test-fast test-slow lint fmt deny build build-analyzer build-collector build-scheduler bench clean
+
+help: ## Show the targets.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
+
+setup: ## Install what is missing: a C compiler for BPF, and its headers.
+	@./scripts/setup
+
+demo: setup ## The main job on this host, without a cluster.
+	$(CARGO) build --release --locked -p mcoctl
+	$(BIN)/mcoctl demo $(DEMO_ARGS)
+
+test: test-fast test-slow ## All tests.
+
+test-fast: setup ## Unit, table and property tests of every crate.
+	$(CARGO) test --workspace --locked
+
+test-slow: setup ## The recorded cases and the heavier suites, optimised.
+	$(CARGO) build --release --locked -p conformance -p mcoctl
+	$(BIN)/conformance conformance/cases
+	@if [ -d $(SHARED)/conformance ]; then $(BIN)/conformance $(SHARED)/conformance $(SHARED)/cases-from-the-field; \
+	else echo "$(SHARED) is not here: the cases kept there are not run"; fi
+
+lint: setup fmt ## Formatting, clippy, licences and bans.
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(MAKE) deny
+
+fmt:
+	$(CARGO) fmt --all --check
+
+deny:
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet cargo-deny@0.20.2
+	$(CARGO) deny --offline check bans licenses sources
+
+build: build-scheduler build-analyzer build-collector ## All binaries.
+
+build-scheduler: ## The scheduler core in the shell that has it: mcoctl. The daemon comes with the cluster connection.
+	$(CARGO) build --release --locked -p mcoctl
+
+build-analyzer: ## mco-analyzer.
+	$(CARGO) build --release --locked -p mco-analyzer
+
+build-collector: setup ## mco-collector.
+	$(CARGO) build --release --locked -p mco-collector
+
+bench: ## Time and memory of a cycle at 1k and 5k nodes.
+	$(CARGO) build --release --locked -p conformance
+	$(BIN)/bench
+
+clean:
+	$(CARGO) clean
