@@ -1,9 +1,28 @@
 //! Volcano's plugins, one folder each.
 
+mod admission;
+pub mod binpack;
+pub mod conformance;
+pub mod drf;
+#[cfg(test)]
+mod fixture;
+pub mod gang;
+pub mod overcommit;
+pub mod priority;
+pub mod proportion;
+
 use mco_framework::PluginFactory;
 
 /// A factory of every plugin of this crate.
 #[must_use]
 pub fn factories() -> Vec<Box<dyn PluginFactory>> {
-    Vec::new()
+    vec![
+        Box::new(priority::PriorityFactory),
+        Box::new(gang::GangFactory),
+        Box::new(conformance::ConformanceFactory),
+        Box::new(overcommit::OvercommitFactory),
+        Box::new(drf::DrfFactory),
+        Box::new(proportion::ProportionFactory),
+        Box::new(binpack::BinpackFactory),
+    ]
 }
