@@ -4,7 +4,8 @@ use std::fmt;
 
 use mco_model::event::{Event, WorkloadKind};
 use mco_model::spec::Text;
-use serde::Deserialize;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::field::{Object, Str};
 use crate::{group, node, pod, report, small};
@@ -163,21 +164,8 @@ pub fn decode(json: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
 /// Reads an object in JSON of a known kind; its own `apiVersion` and `kind` are not looked at.
 ///
 /// # Errors
-/// When it has no name, or a field that the scheduler reads cannot be understood.
+/// When a field that the scheduler reads cannot be understood.
 pub fn decode_as(kind: Kind, json: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
-    let decoded = convert(kind, json, options)?;
-    if decoded.event.as_ref().is_some_and(is_nameless) {
-        let problem = "an object needs a name".to_owned();
-        return Err(DecodeError {
-            field: "metadata.name".to_owned(),
-            problem,
-            ..explained(json)
-        });
-    }
-    Ok(decoded)
-}
-
-fn convert(kind: Kind, json: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
     match kind {
         Kind::Node => read(kind, json, options, node::convert),
         Kind::Pod => read(kind, json, options, pod::convert),
@@ -200,19 +188,6 @@ fn convert(kind: Kind, json: &[u8], options: &Options) -> Result<Decoded, Decode
         Kind::NodeInterferenceReport => read(kind, json, options, |object: serde_json::Value, options| {
             report::convert(&object, options)
         }),
-    }
-}
-
-fn is_nameless(event: &Event) -> bool {
-    match event {
-        Event::NodeSet(node) => node.name.is_empty(),
-        Event::PodSet(pod) => pod.name.is_empty(),
-        Event::PodGroupSet(group) => group.name.is_empty(),
-        Event::QueueSet(queue) => queue.name.is_empty(),
-        Event::PriorityClassSet(class) => class.name.is_empty(),
-        Event::NamespaceSet { name, .. } => name.is_empty(),
-        Event::WorkloadSet(workload) => workload.name.is_empty(),
-        _ => false,
     }
 }
 
@@ -244,24 +219,59 @@ pub fn removal(kind: Kind, namespace: &str, name: &str) -> Event {
     }
 }
 
-/// Reads `apiVersion` and `kind`.
+/// Reads `apiVersion` and `kind`, and no further than it must.
 pub(crate) fn read_head(json: &[u8]) -> Result<Head<'_>, DecodeError> {
-    let head: Object<Head<'_>> =
-        serde_json::from_slice(json).map_err(|error| explain::<Head<'_>>(json, &error))?;
-    let head = head.0.unwrap_or_default();
-    if head.kind.is_empty() || head.api_version.is_empty() {
-        let missing = match (head.api_version.is_empty(), head.kind.is_empty()) {
-            (true, true) => "`apiVersion` and `kind` are missing",
-            (true, false) => "`apiVersion` is missing",
-            (false, _) => "`kind` is missing",
-        };
-        let problem = format!("{missing}, so this is no Kubernetes object");
-        return Err(DecodeError {
-            problem,
-            ..explained(json)
-        });
+    let mut head = Head::default();
+    let outcome = HeadSeed(&mut head).deserialize(&mut serde_json::Deserializer::from_slice(json));
+    let missing = match (head.api_version.is_empty(), head.kind.is_empty()) {
+        (false, false) => return Ok(head),
+        (true, true) => "`apiVersion` and `kind` are missing",
+        (true, false) => "`apiVersion` is missing",
+        (false, true) => "`kind` is missing",
+    };
+    if let Err(error) = outcome {
+        return Err(explain::<Head<'_>>(json, &error));
     }
-    Ok(head)
+    let problem = format!("{missing}, so this is no Kubernetes object");
+    Err(DecodeError {
+        problem,
+        ..explained(json)
+    })
+}
+
+/// Fills a head, and ends with an error as soon as it is complete: the rest of the object is read by who knows its kind.
+struct HeadSeed<'s, 'de>(&'s mut Head<'de>);
+
+impl<'de> DeserializeSeed<'de> for HeadSeed<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HeadSeed<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        while let Some(key) = access.next_key::<Str<'de>>()? {
+            match &*key {
+                "apiVersion" => self.0.api_version = access.next_value()?,
+                "kind" => self.0.kind = access.next_value()?,
+                _ => {
+                    access.next_value::<IgnoredAny>()?;
+                }
+            }
+            if !self.0.api_version.is_empty() && !self.0.kind.is_empty() {
+                return Err(A::Error::custom("the head is complete"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Reads an object's fields. Whatever goes wrong is looked into only then, so that a sound object costs one pass.
@@ -303,7 +313,7 @@ fn explain<'a, T: Deserialize<'a>>(json: &'a [u8], error: &serde_json::Error) ->
 }
 
 /// An error that knows which object it is about, as far as that can be read.
-fn explained(json: &[u8]) -> DecodeError {
+pub(crate) fn explained(json: &[u8]) -> DecodeError {
     let object: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
     let text = |path: &str| {
         object

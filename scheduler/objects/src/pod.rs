@@ -227,15 +227,7 @@ fn placement(spec: &PodSpecField<'_>, request: &Request) -> PodSpec {
 }
 
 fn host_ports(spec: &PodSpecField<'_>) -> Vec<HostPort> {
-    let sidecars = spec
-        .init_containers
-        .iter()
-        .filter(|container| container.is_sidecar());
-    let ports = spec
-        .containers
-        .iter()
-        .chain(sidecars)
-        .flat_map(|container| container.ports.iter());
+    let ports = spec.containers.iter().flat_map(|container| container.ports.iter());
     ports
         .filter_map(|port| {
             Some(HostPort {

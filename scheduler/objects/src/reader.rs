@@ -205,6 +205,16 @@ impl Reader<'_> {
         };
         match decode::decode_as(known, json.as_bytes(), self.options) {
             Ok(Decoded { event, problems }) => {
+                if event.as_ref().is_some_and(is_nameless) {
+                    let problem = "an object needs a name".to_owned();
+                    let about = decode::explained(json.as_bytes());
+                    let error = DecodeError {
+                        field: "metadata.name".to_owned(),
+                        problem,
+                        ..about
+                    };
+                    return self.fail_decode(&error, source, offset);
+                }
                 if event.is_none() {
                     *self.read.ignored.entry(kind.to_owned()).or_default() += 1;
                 }
@@ -229,6 +239,20 @@ impl Reader<'_> {
             line,
             problem,
         });
+    }
+}
+
+/// Whether an object lacks a name, without which it could not come from a cluster.
+fn is_nameless(event: &Event) -> bool {
+    match event {
+        Event::NodeSet(node) => node.name.is_empty(),
+        Event::PodSet(pod) => pod.name.is_empty(),
+        Event::PodGroupSet(group) => group.name.is_empty(),
+        Event::QueueSet(queue) => queue.name.is_empty(),
+        Event::PriorityClassSet(class) => class.name.is_empty(),
+        Event::NamespaceSet { name, .. } => name.is_empty(),
+        Event::WorkloadSet(workload) => workload.name.is_empty(),
+        _ => false,
     }
 }
 

@@ -206,7 +206,8 @@ fn a_pod_is_read_as_the_scheduler_sees_it() {
         .iter()
         .map(|p| format!("{}:{}/{}", p.ip, p.port, p.protocol))
         .collect();
-    assert_eq!(ports, ["127.0.0.1:82/UDP", "0.0.0.0:80/TCP"]);
+    // Kubernetes 1.29 looks at the ports of no init container.
+    assert_eq!(ports, ["127.0.0.1:82/UDP"]);
     assert_eq!(pod.spec.runtime_class.as_deref(), Some("kata-qemu"));
     assert_eq!(pod.request.milli_cpu, 1000.0);
     let scalars: Vec<_> = pod
