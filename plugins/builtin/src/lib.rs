@@ -7,9 +7,14 @@ pub mod drf;
 #[cfg(test)]
 mod fixture;
 pub mod gang;
+mod matching;
+pub mod nodeorder;
 pub mod overcommit;
+pub mod predicates;
 pub mod priority;
 pub mod proportion;
+mod sight;
+mod spread;
 
 use mco_framework::PluginFactory;
 
@@ -18,6 +23,8 @@ use mco_framework::PluginFactory;
 pub fn factories() -> Vec<Box<dyn PluginFactory>> {
     vec![
         Box::new(priority::PriorityFactory),
+        Box::new(predicates::PredicatesFactory),
+        Box::new(nodeorder::NodeOrderFactory),
         Box::new(gang::GangFactory),
         Box::new(conformance::ConformanceFactory),
         Box::new(overcommit::OvercommitFactory),

@@ -81,6 +81,11 @@ impl Cluster {
         &self.classes[id].class
     }
 
+    /// Every class that has a member, by slot.
+    pub fn classes(&self) -> impl Iterator<Item = (ClassId, &PodClass)> {
+        self.classes.iter().map(|(id, shared)| (id, &*shared.class))
+    }
+
     /// The placement rules of a task's pod.
     #[must_use]
     pub fn spec(&self, task: TaskId) -> &PodSpec {

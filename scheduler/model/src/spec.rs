@@ -24,7 +24,8 @@ pub struct PodSpec {
     pub tolerations: Vec<Toleration>,
     /// `spec.topologySpreadConstraints`.
     pub topology_spread: Vec<TopologySpreadConstraint>,
-    /// Host ports of containers and of restartable init containers; entries without a host port are left out.
+    /// Host ports of containers; entries without a host port are left out. Ports of init containers do not count, not
+    /// even those of restartable ones.
     pub host_ports: Vec<HostPort>,
     /// Image of each container, as written, in order.
     pub images: Vec<Text>,
