@@ -14,8 +14,9 @@ fn text(key: &str, value: &str) -> (String, Value) {
 fn weights_from_arguments() {
     let gpu = "example.com/gpu";
     let gpu_weight = "binpack.resources.example.com/gpu";
-    type Given = Vec<(String, Value)>;
-    let rows: &[(&str, Given, i64, &[(&str, i64)], usize)] = &[
+    // Name, arguments; weight of the score, weights of resources, number of warnings.
+    type Row<'a> = (&'a str, Vec<(String, Value)>, i64, &'a [(&'a str, i64)], usize);
+    let rows: &[Row<'_>] = &[
         ("none", vec![], 1, &[("cpu", 1), ("memory", 1)], 0),
         (
             "all",
