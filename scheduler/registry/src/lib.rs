@@ -19,7 +19,8 @@ impl Registry {
     /// All that exist.
     #[must_use]
     pub fn new() -> Self {
-        let plugins = mco_plugins_builtin::factories();
+        let mut plugins = mco_plugins_builtin::factories();
+        plugins.push(Box::new(mco_plugin::McoFactory));
         Self {
             plugins,
             actions: vec![Box::new(Enqueue), Box::new(Allocate), Box::new(Backfill)],
