@@ -10,12 +10,16 @@ pub mod detect;
 pub mod health;
 pub mod http;
 pub mod ingest;
+#[cfg(feature = "kubernetes")]
+pub mod kubernetes;
 pub mod level;
 pub mod metric;
 pub mod metrics;
 pub mod nodes;
 pub mod report;
 pub mod rules;
+#[cfg(feature = "kubernetes")]
+pub mod settings;
 pub mod sink;
 pub mod time;
 pub mod window;
