@@ -10,8 +10,8 @@ use crate::nodes::Arrival;
 use crate::time::Moment;
 use crate::window::Sample;
 
-/// The longest text taken over from a message, in characters.
-const LONGEST_TEXT: usize = 64;
+/// The longest text taken over from a message, in characters: what is kept per node must stay small.
+const LONGEST_TEXT: usize = 100;
 /// The most absent sources taken over from a message.
 const MOST_SOURCES: usize = 16;
 
@@ -55,7 +55,7 @@ pub fn convert(snapshot: MetricsSnapshot, arrived: Moment) -> Converted {
         .take(MOST_SOURCES)
         .map(|absent| (cut(&absent.source), cut(&absent.reason)))
         .collect();
-    let boot_id = snapshot.boot_id;
+    let boot_id = cut(&snapshot.boot_id);
     Converted {
         arrival: Arrival {
             boot_id,
@@ -106,7 +106,8 @@ fn well_formed(buckets: &LatencyBuckets) -> bool {
     Histogram::new().add_buckets(buckets)
 }
 
-fn cut(text: &str) -> String {
+/// The text, as far as it is taken over.
+pub(crate) fn cut(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).collect()
 }
 
@@ -161,6 +162,34 @@ mod tests {
             [(LlcOccupancy, 0.5), (BioLatencyP95Ms, 0.0), (PsiIoFullAvg10, 3.0)]
         );
         assert!(converted.bad_buckets && converted.arrival.sample.buckets.is_none());
+    }
+
+    #[test]
+    fn texts_are_cut_to_what_is_worth_keeping() {
+        let absent = (0..1000).map(|n| mco_proto::v1::Unavailable {
+            source: format!("{n}{}", "x".repeat(1000)),
+            reason: "y".repeat(1000),
+            message: String::new(),
+        });
+        let snapshot = MetricsSnapshot {
+            boot_id: "b".repeat(60_000),
+            availability: Some(mco_proto::v1::Availability {
+                absent: absent.collect(),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let arrival = convert(snapshot, Moment(5)).arrival;
+        assert_eq!(
+            (arrival.boot_id.len(), arrival.unavailable.len()),
+            (LONGEST_TEXT, MOST_SOURCES)
+        );
+        assert!(
+            arrival
+                .unavailable
+                .iter()
+                .all(|(source, reason)| source.len().max(reason.len()) <= LONGEST_TEXT)
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::{debug, info, warn};
 
-use crate::convert::{Converted, convert};
+use crate::convert::{Converted, convert, cut};
 use crate::metrics::{Metrics, Rejection};
 use crate::nodes::{AdmissionError, Nodes, SampleError, StreamId};
 use crate::time::{Clock, Moment};
@@ -79,7 +79,7 @@ impl Ingest {
                 warn!(%error, "stream refused");
                 self.refusal(&error)
             })?;
-        info!(node = %name, version = %first.collector_version, "stream opened");
+        info!(node = %name, version = ?cut(&first.collector_version), "stream opened");
         let mut stream = NodeStream {
             ingest: self,
             name,

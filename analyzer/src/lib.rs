@@ -27,3 +27,5 @@ pub mod window;
 pub use analyzer::{Analyzer, AnalyzerError, Config};
 pub use rules::{Rules, RulesUpdate, RulesVerdict};
 pub use sink::{MemorySink, ReportSink, SinkError};
+/// Ends what it is given to; cancel it to shut an analyzer down.
+pub use tokio_util::sync::CancellationToken;

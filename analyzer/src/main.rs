@@ -56,7 +56,10 @@ async fn analyze(settings: Settings) -> anyhow::Result<()> {
         Sink::Kubernetes => {
             let client = kube::Client::try_default()
                 .await
-                .context("cannot find the cluster; outside of one use REPORT_SINK=memory")?;
+                // Its text already holds that of all its causes.
+                .map_err(|error| {
+                    anyhow!("cannot find the cluster; outside of one use REPORT_SINK=memory: {error}")
+                })?;
             (
                 Some(client.clone()),
                 Arc::new(KubernetesSink::new(client, &settings.report_name)),
