@@ -247,9 +247,10 @@ fn claim(volume: &Volume<'_>) -> Option<Claim> {
     }
 }
 
+/// An API server gives every new pod the phase `Pending`; a manifest that has not passed one means the same.
 fn phase(text: &str) -> PodPhase {
     match text {
-        "Pending" => PodPhase::Pending,
+        "" | "Pending" => PodPhase::Pending,
         "Running" => PodPhase::Running,
         "Succeeded" => PodPhase::Succeeded,
         "Failed" => PodPhase::Failed,
