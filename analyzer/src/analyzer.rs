@@ -6,7 +6,6 @@ use std::time::Duration;
 use mco_crds::decode::format_time_micros;
 use mco_crds::{Condition, NodeInterferenceReportStatus};
 use mco_proto::v1::analyzer_service_server::AnalyzerServiceServer;
-use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
@@ -14,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::server::TcpIncoming;
 use tracing::{info, warn};
 
+use crate::config::{AnalyzerError, Config};
 use crate::health::{Health, Probe};
 use crate::ingest::Ingest;
 use crate::metrics::Metrics;
@@ -22,7 +22,6 @@ use crate::report::{self, EvaluationTime, Since};
 use crate::rules::{Rules, RulesKeeper, RulesUpdate, RulesVerdict};
 use crate::sink::ReportSink;
 use crate::time::{Clock, Moment, SystemClock, nanos};
-use crate::window::P99Source;
 
 /// Receive windows of HTTP/2: a sample is small, and thousands of streams share the memory.
 const RECEIVE_WINDOW: u32 = 16 * 1024;
@@ -30,102 +29,6 @@ const RECEIVE_WINDOW: u32 = 16 * 1024;
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
 /// The longest pause after a sink failed; well below the 30 s after which a report counts as expired.
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(8);
-
-/// What an analyzer can be told at start.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Samples younger than this count; 1 s to 10 min.
-    pub window: Duration,
-    /// How often nodes are evaluated, and how often at most a report goes out; 10 ms to 1 min.
-    pub report_interval: Duration,
-    /// The most nodes kept at once; above 0.
-    pub max_nodes: usize,
-    /// A node that was silent for so long leaves the report; not below `window`.
-    pub forget_after: Duration,
-    /// Which P99 of block latency is judged.
-    pub p99: P99Source,
-    /// Who writes the report, as the report says.
-    pub reporter: Option<String>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            window: Duration::from_secs(10),
-            report_interval: Duration::from_secs(1),
-            max_nodes: 20_000,
-            forget_after: Duration::from_secs(300),
-            p99: P99Source::default(),
-            reporter: None,
-        }
-    }
-}
-
-/// Why an analyzer cannot start or go on.
-#[derive(Debug, Error)]
-pub enum AnalyzerError {
-    /// A setting out of its range.
-    #[error("{setting} is {value:?}; give a value from {lowest:?} to {highest:?}")]
-    Setting {
-        /// Which.
-        setting: &'static str,
-        /// What was given.
-        value: Duration,
-        /// The smallest allowed.
-        lowest: Duration,
-        /// The largest allowed.
-        highest: Duration,
-    },
-    /// No room for any node.
-    #[error("MAX_NODES is 0; give at least 1")]
-    NoNodes,
-    /// The metrics could not be set up.
-    #[error("cannot set up metrics")]
-    Metrics(#[from] prometheus::Error),
-    /// The gRPC server failed.
-    #[error("cannot serve gRPC")]
-    Serve(#[from] tonic::transport::Error),
-}
-
-impl Config {
-    fn check(&self) -> Result<(), AnalyzerError> {
-        let rows = [
-            (
-                "WINDOW",
-                self.window,
-                Duration::from_secs(1),
-                Duration::from_secs(600),
-            ),
-            (
-                "REPORT_INTERVAL",
-                self.report_interval,
-                Duration::from_millis(10),
-                Duration::from_secs(60),
-            ),
-            (
-                "FORGET_AFTER",
-                self.forget_after,
-                self.window,
-                Duration::from_secs(86_400),
-            ),
-        ];
-        for (setting, value, lowest, highest) in rows {
-            if !(lowest..=highest).contains(&value) {
-                return Err(AnalyzerError::Setting {
-                    setting,
-                    value,
-                    lowest,
-                    highest,
-                });
-            }
-        }
-        if self.max_nodes == 0 {
-            Err(AnalyzerError::NoNodes)
-        } else {
-            Ok(())
-        }
-    }
-}
 
 /// The analyzer.
 pub struct Analyzer {

@@ -4,6 +4,7 @@
 //! Kubernetes is in `kubernetes`, behind the feature of that name.
 
 pub mod analyzer;
+pub mod config;
 pub mod conformance;
 pub mod convert;
 pub mod detect;
@@ -24,7 +25,8 @@ pub mod sink;
 pub mod time;
 pub mod window;
 
-pub use analyzer::{Analyzer, AnalyzerError, Config};
+pub use analyzer::Analyzer;
+pub use config::{AnalyzerError, Config};
 pub use rules::{Rules, RulesUpdate, RulesVerdict};
 pub use sink::{MemorySink, ReportSink, SinkError};
 /// Ends what it is given to; cancel it to shut an analyzer down.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use tokio::net::TcpListener;
 
-use crate::analyzer::Config;
+use crate::config::Config;
 use crate::window::P99Source;
 
 /// Turns the samples of all nodes into interference levels and reports them.
