@@ -51,6 +51,8 @@ pub struct Session<'c> {
     /// Pods placed and evicted here are seen by filters and scores.
     pods_in_sight: bool,
     kept: Vec<Operation>,
+    /// Bound without being in sight: to be seen when the next session opens.
+    unseen: Vec<(TaskId, NodeId)>,
     /// Evicted for good: still there when the next session opens.
     evicted: Vec<TaskId>,
     group_before: HashMap<JobId, PodGroupStatus>,
@@ -106,6 +108,7 @@ impl<'c> Session<'c> {
             threads: parameters.threads.max(1),
             pods_in_sight,
             kept: Vec::new(),
+            unseen: Vec::new(),
             evicted: Vec::new(),
             group_before: HashMap::new(),
             decisions: Vec::new(),
@@ -224,8 +227,7 @@ impl<'c> Session<'c> {
         self.cluster.set_status(task, TaskStatus::Binding);
         self.decisions.push(Decision::Bind { task, node });
         if !self.pods_in_sight {
-            // Not to be seen in this session, but in the next.
-            self.cluster.occupy(task, node);
+            self.unseen.push((task, node));
         }
         self.fits.set_last_transaction(task, None);
     }
@@ -391,6 +393,9 @@ impl<'c> Session<'c> {
             }
             self.cluster.set_status(task, TaskStatus::Pending);
             self.cluster.uncount(task);
+        }
+        for (task, node) in std::mem::take(&mut self.unseen) {
+            self.cluster.occupy(task, node);
         }
         for task in std::mem::take(&mut self.evicted) {
             if let Some(node) = self.cluster.task(task).node {
