@@ -56,7 +56,7 @@ impl Collector {
             psi_memory: PsiSource::new(proc, "memory"),
             memory: MemorySource::new(proc),
             block: BlockSource::new(proc, sys),
-            miss_rate: MissRateSource::new(sys),
+            miss_rate: MissRateSource::new(proc, sys),
             occupancy: OccupancySource::new(sys),
             sys: sys.clone(),
             sizes: Err(Unavailable::warming("cache sizes")),

@@ -2,12 +2,18 @@
 //!
 //! The two counters of a CPU form one group, so that they cover the same time; where the kernel had to share the
 //! hardware between more counters than there are, both are scaled by the time they really ran.
+//!
+//! What the generic events count is the CPU's choice. On AMD they count at the second level: measured on family 25,
+//! a working set of 4 MiB, well inside a 32 MiB last level, misses as often (0.78) as one of 256 MiB (0.74). The rate
+//! is then a stand-in for the last level's, and the log says so when the counters are opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter, ReadFormat};
+
+use tracing::warn;
 
 use super::super::{Reading, Reason, Unavailable, reason_of};
 
@@ -17,6 +23,7 @@ const RETRY_EVERY: u32 = 60;
 /// The counters of all online CPUs.
 pub struct MissRateSource {
     sys: PathBuf,
+    cpuinfo: PathBuf,
     state: State,
 }
 
@@ -49,10 +56,11 @@ struct Counts {
 }
 
 impl MissRateSource {
-    /// Counters of the CPUs that are online below a root of /sys. Opened at the first read.
-    pub fn new(sys: &Path) -> Self {
+    /// Counters of the CPUs that are online below roots of /proc and /sys. Opened at the first read.
+    pub fn new(proc: &Path, sys: &Path) -> Self {
         Self {
             sys: sys.to_owned(),
+            cpuinfo: proc.join("cpuinfo"),
             state: State::Closed,
         }
     }
@@ -94,6 +102,12 @@ impl MissRateSource {
         let opened: io::Result<Vec<_>> = online.iter().map(|&cpu| CpuCounters::open(cpu)).collect();
         match opened {
             Ok(counters) => {
+                let cpuinfo = std::fs::read_to_string(&self.cpuinfo).unwrap_or_default();
+                if counts_second_level(&cpuinfo) {
+                    warn!(
+                        "this CPU's cache events count at the second level: the miss rate is not the last level's"
+                    );
+                }
                 self.state = State::Open {
                     cpus: online.to_owned(),
                     counters,
@@ -115,6 +129,14 @@ impl MissRateSource {
             }
         }
     }
+}
+
+/// Whether the generic cache events of the CPU that `/proc/cpuinfo` names count below the last level.
+fn counts_second_level(cpuinfo: &str) -> bool {
+    let vendor = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("vendor_id")?.split_once(':'));
+    vendor.is_some_and(|(_, name)| matches!(name.trim(), "AuthenticAMD" | "HygonGenuine"))
 }
 
 impl CpuCounters {
@@ -251,6 +273,27 @@ mod tests {
     }
 
     #[test]
+    fn cpus_whose_events_count_at_the_second_level_are_known() {
+        for (name, cpuinfo, expected) in [
+            (
+                "AMD",
+                "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\n",
+                true,
+            ),
+            ("Hygon", "vendor_id\t: HygonGenuine\n", true),
+            ("Intel", "vendor_id\t: GenuineIntel\n", false),
+            (
+                "Arm has no such line",
+                "processor\t: 0\nCPU implementer\t: 0x48\n",
+                false,
+            ),
+            ("odd", "vendor_id\nvendor_idAuthenticAMD", false),
+        ] {
+            assert_eq!(counts_second_level(cpuinfo), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn refusals_say_what_helps() {
         let no_counter = explain(&io::Error::from_raw_os_error(2));
         assert_eq!(no_counter.reason, Reason::NotSupported);
@@ -267,7 +310,7 @@ mod tests {
     #[test]
     fn a_refusal_is_remembered_and_asked_again_later() {
         let sys = tempfile::tempdir().unwrap();
-        let mut source = MissRateSource::new(sys.path());
+        let mut source = MissRateSource::new(sys.path(), sys.path());
         assert_eq!(
             source.read().unwrap_err().reason,
             Reason::NotSupported,
@@ -288,7 +331,7 @@ mod tests {
     /// On a machine with counters this reads a rate; on one without it must say so, and never 0.
     #[test]
     fn this_machine_gives_a_rate_or_a_reason() {
-        let mut source = MissRateSource::new(Path::new("/sys"));
+        let mut source = MissRateSource::new(Path::new("/proc"), Path::new("/sys"));
         let _ = source.read();
         let mut work = vec![0u8; 8 << 20];
         for index in (0..work.len()).step_by(64) {
