@@ -4,9 +4,10 @@ use super::expect::Initial;
 use super::initial;
 use super::outcome::{self, Cycle, Outcome};
 use crate::setup::{self, items};
+use mco_framework::Session;
 use mco_framework::conf::SchedulerConf;
 use mco_objects::{DecodeError, Kind};
-use mco_registry::{Phase, PodName, Registry, World, run_cycle_with};
+use mco_registry::{Phase, PodName, Registry, World, run_cycle, run_cycle_with};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -46,18 +47,10 @@ pub(super) fn run(case: &Value, conf: &SchedulerConf, registry: &Registry) -> Re
             apply_change(&mut world, change)?;
         }
         run.note_groups(&world);
-        let mut look = |phase: Phase<'_>, session: Option<&mco_framework::Session<'_>>| {
-            if let (1, Phase::Open, Some(session)) = (number, phase, session) {
-                run.initial = initial::look(session);
-            }
-        };
-        let outcome = run_cycle_with(
-            world.cluster_mut(),
-            conf,
-            registry,
-            setup::cycle(number),
-            &mut look,
-        );
+        if number == 1 {
+            run.initial = look(&world, conf, registry);
+        }
+        let outcome = run_cycle(world.cluster_mut(), conf, registry, setup::cycle(number));
         let decided = world.decided(&outcome);
         run.outcome.groups = outcome::groups(world.cluster(), &outcome);
         cycles.push(Cycle::of(&decided));
@@ -66,6 +59,23 @@ pub(super) fn run(case: &Value, conf: &SchedulerConf, registry: &Registry) -> Re
     run.outcome.total = total(&cycles);
     run.outcome.per_cycle = Some(cycles);
     Ok(run)
+}
+
+/// The answers before any action, from a session of their own: plugins remember what they were asked.
+fn look(world: &World, conf: &SchedulerConf, registry: &Registry) -> BTreeMap<String, Initial> {
+    let mut world = world.clone();
+    let idle = SchedulerConf {
+        actions: Vec::new(),
+        ..conf.clone()
+    };
+    let mut answers = BTreeMap::new();
+    let mut look = |phase: Phase<'_>, session: Option<&Session<'_>>| {
+        if let (Phase::Open, Some(session)) = (phase, session) {
+            answers = initial::look(session);
+        }
+    };
+    run_cycle_with(world.cluster_mut(), &idle, registry, setup::cycle(1), &mut look);
+    answers
 }
 
 impl Run {
