@@ -182,11 +182,10 @@ fn manifest(place: &Place, text: String, cases: &mut Vec<Case>) {
         .nth(1)
         .is_some_and(|line| line.starts_with('-'));
     let name = place.stem();
-    // JSON has no such number; a field that is no number at all is what is left of it behind a server.
     let text = if is_field {
-        text.replace(".nan", "\"NaN\"")
+        without_nan(&text)
     } else {
-        text
+        with_quoted_names(&text)
     };
     cases.push(place.case(&name, move || match read_yaml(&text) {
         Ok(value) if is_field => field::judge(&value),
@@ -199,4 +198,50 @@ fn manifest(place: &Place, text: String, cases: &mut Vec<Case>) {
 fn read_yaml(text: &str) -> Result<Value, String> {
     let document = mco_objects::yaml::to_json(text).map_err(|error| format!("no YAML: {error}"))?;
     serde_json::from_str(&document.json).map_err(|error| format!("no JSON: {error}"))
+}
+
+/// JSON has no such number; a field that is no number at all is what is left of it behind a server.
+fn without_nan(text: &str) -> String {
+    text.replace(".nan", "\"NaN\"")
+}
+
+/// What is expected was written by a program to which `n` and `y` are names of nodes, not booleans.
+fn with_quoted_names(text: &str) -> String {
+    let Some(start) = text.find("\nexpect:") else {
+        return text.to_owned();
+    };
+    let (inputs, expect) = text.split_at(start);
+    let mut expect = expect.to_owned();
+    for name in ["n", "y"] {
+        for (before, after) in [
+            (": ", ","),
+            (": ", "}"),
+            (": ", "\n"),
+            ("{", ":"),
+            (", ", ":"),
+            ("[", ","),
+            ("[", "]"),
+        ] {
+            expect = expect.replace(
+                &format!("{before}{name}{after}"),
+                &format!("{before}'{name}'{after}"),
+            );
+        }
+    }
+    format!("{inputs}{expect}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_of_nodes_stay_names() {
+        let text = "conf: x\nexpect:\n  binds: {a/b: n, a/c: nn, y: n}\n  scores: {n: 1, m: 2}\n";
+        let value = read_yaml(&with_quoted_names(text)).expect("YAML");
+        assert_eq!(
+            value["expect"],
+            serde_json::json!({"binds": {"a/b": "n", "a/c": "nn", "y": "n"}, "scores": {"n": 1, "m": 2}})
+        );
+    }
 }

@@ -2,7 +2,8 @@
 
 use super::number;
 use crate::verdict::Verdict;
-use mco_model::resource::unit_of;
+use mco_model::quantity::Quantity;
+use mco_model::resource::{Unit, unit_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -13,11 +14,12 @@ pub fn judge(case: &Value) -> Verdict {
         Ok(request) => request,
         Err(error) => return Verdict::Failed(format!("cannot be read: {error}")),
     };
-    let wanted = &case["kubernetes1.34"]["inUnits"];
+    let kubernetes = &case["kubernetes1.34"];
+    let wanted = &kubernetes["inUnits"];
     let mut scalars: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, amount) in wanted["scalars"].as_object().into_iter().flatten() {
         if unit_of(name).is_some() {
-            scalars.insert(name, number(amount));
+            scalars.insert(name, sane(kubernetes, name, number(amount)));
         }
     }
     *scalars.entry("pods").or_default() += 1.0;
@@ -27,7 +29,8 @@ pub fn judge(case: &Value) -> Verdict {
         .iter()
         .map(|(name, amount)| (&**name, *amount))
         .collect();
-    let (cpu, memory) = (number(&wanted["cpu"]), number(&wanted["memory"]));
+    let of = |name: &str| sane(kubernetes, name, number(&wanted[name]));
+    let (cpu, memory) = (of("cpu"), of("memory"));
     let mut differences = Vec::new();
     if request.amounts.milli_cpu != cpu {
         differences.push(format!("cpu {}, not {cpu}", request.amounts.milli_cpu));
@@ -47,4 +50,21 @@ pub fn judge(case: &Value) -> Verdict {
         differences.push(format!("best effort {}, not {nothing}", request.best_effort));
     }
     Verdict::of(differences)
+}
+
+/// The amount as recorded; where upstream wrapped around because the request does not fit into 64 bits, the most that
+/// does.
+fn sane(kubernetes: &Value, name: &str, recorded: f64) -> f64 {
+    let asked = kubernetes["requests"][name]
+        .as_str()
+        .and_then(|text| Quantity::parse(text).ok());
+    let unit = if unit_of(name) == Some(Unit::Milli) {
+        1000.0
+    } else {
+        1.0
+    };
+    match asked {
+        Some(asked) if asked.as_f64() * unit >= i64::MAX as f64 => i64::MAX as f64,
+        _ => recorded,
+    }
 }
