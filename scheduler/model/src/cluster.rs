@@ -47,6 +47,13 @@ pub(crate) struct SharedClass {
     members: usize,
 }
 
+impl SharedClass {
+    #[cfg(feature = "fixture")]
+    pub(crate) fn members(&self) -> usize {
+        self.members
+    }
+}
+
 impl Cluster {
     /// An empty cluster. PodGroups that name no queue belong to `default_queue`.
     #[must_use]

@@ -236,6 +236,14 @@ impl Job {
         !self.each_role(|role| role.held() + role.of(TaskStatus::Pipelined))
     }
 
+    /// Tasks of each role by status, and those that wait for nothing but a place.
+    #[cfg(feature = "fixture")]
+    pub(crate) fn roles(&self) -> impl Iterator<Item = (&Text, [u32; STATUSES], u32)> {
+        self.roles
+            .iter()
+            .map(|(role, counts)| (role, counts.by_status, counts.pending_best_effort))
+    }
+
     fn roles_satisfied(&self, have: impl Fn(&RoleCounts) -> i64) -> bool {
         !self.enforces_roles() || self.each_role(have)
     }

@@ -1,6 +1,8 @@
 //! What a cluster is: events in, live columns, ids, resources, decisions out. No I/O, no clock, no randomness.
 
 mod apply;
+#[cfg(feature = "fixture")]
+pub mod audit;
 pub mod cluster;
 pub mod columns;
 pub mod decision;
