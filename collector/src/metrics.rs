@@ -96,7 +96,7 @@ impl Metrics {
         let metrics = Self {
             cache_miss_rate: gauge(
                 "mco_node_cache_miss_rate",
-                "Cache misses / references in the last interval, 0 to 1; last level, but second level on AMD.",
+                "Last-level cache misses / references in the last interval, 0 to 1.",
             ),
             llc_occupancy: gauge(
                 "mco_node_llc_occupancy_raw",

@@ -4,16 +4,14 @@
 //! hardware between more counters than there are, both are scaled by the time they really ran.
 //!
 //! What the generic events count is the CPU's choice. On AMD they count at the second level: measured on family 25,
-//! a working set of 4 MiB, well inside a 32 MiB last level, misses as often (0.78) as one of 256 MiB (0.74). The rate
-//! is then a stand-in for the last level's, and the log says so when the counters are opened.
+//! a working set of 4 MiB, well inside a 32 MiB last level, misses as often (0.78) as one of 256 MiB (0.74). Such a rate
+//! says nothing of the last level, so there the source is unavailable rather than wrong.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter, ReadFormat};
-
-use tracing::warn;
 
 use super::super::{Reading, Reason, Unavailable, reason_of};
 
@@ -99,15 +97,16 @@ impl MissRateSource {
             );
             return Err(Unavailable::new(Reason::NotSupported, message));
         }
+        let cpuinfo = std::fs::read_to_string(&self.cpuinfo).unwrap_or_default();
+        if counts_second_level(&cpuinfo) {
+            let message = "this CPU's cache events count at the second level, not the last";
+            let why = Unavailable::new(Reason::NotSupported, message);
+            self.state = State::Refused { why: why.clone(), reads_left: RETRY_EVERY };
+            return Err(why);
+        }
         let opened: io::Result<Vec<_>> = online.iter().map(|&cpu| CpuCounters::open(cpu)).collect();
         match opened {
             Ok(counters) => {
-                let cpuinfo = std::fs::read_to_string(&self.cpuinfo).unwrap_or_default();
-                if counts_second_level(&cpuinfo) {
-                    warn!(
-                        "this CPU's cache events count at the second level: the miss rate is not the last level's"
-                    );
-                }
                 self.state = State::Open {
                     cpus: online.to_owned(),
                     counters,
