@@ -6,6 +6,8 @@ mod owners;
 mod pod_affinity;
 mod resources;
 mod taints;
+#[cfg(test)]
+mod tests;
 mod topology_spread;
 mod weights;
 

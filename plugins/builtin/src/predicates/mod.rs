@@ -6,6 +6,8 @@ mod check;
 mod pod_affinity;
 mod proportional;
 mod reasons;
+#[cfg(test)]
+mod tests;
 mod topology_spread;
 
 pub use arguments::Switches;

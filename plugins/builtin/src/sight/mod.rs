@@ -5,6 +5,8 @@
 mod held;
 mod tally;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod topology;
 mod watch;
 
