@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+mod demo;
 mod simulate;
 
 /// Many-Core Orchestrator on the command line.
@@ -16,6 +17,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show the main job on this machine: its real collector, analyzer and scheduler core place gangs away from where it is hot.
+    Demo(demo::Arguments),
     /// Run the scheduler on a cluster read from files, and print what it decides and why.
     Simulate(simulate::Arguments),
 }
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
     }
 }
