@@ -106,8 +106,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             threads: arguments.threads,
         };
         let mut watch = Stopwatch::start();
-        let outcome =
-            run_cycle_with(world.cluster_mut(), &conf, &registry, parameters, &mut |phase, _| watch.lap(phase));
+        let outcome = run_cycle_with(
+            world.cluster_mut(),
+            &conf,
+            &registry,
+            parameters,
+            &mut |phase, _| watch.lap(phase),
+        );
         report.timing = arguments.time.then(|| watch.stop(&outcome));
         let decided = world.decided(&outcome);
         report.add_cycle(world.cluster(), &outcome, &decided);
@@ -115,8 +120,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             world.settle(&decided);
         }
     }
+    if arguments.cycles == 1 {
+        report.per_cycle.clear();
+    }
     print::print(&report, arguments.output)?;
-    Ok(if refused { ExitCode::from(INPUT_REFUSED) } else { ExitCode::SUCCESS })
+    Ok(if refused {
+        ExitCode::from(INPUT_REFUSED)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// The moment of the first cycle.

@@ -2,6 +2,7 @@
 
 use super::timing::Timing;
 use mco_framework::close::{SessionOutcome, TaskOutcome};
+use mco_framework::events::{About, ObjectEvent, events};
 use mco_framework::reason::Reason;
 use mco_model::spec::Text;
 use mco_model::status::TaskStatus;
@@ -24,6 +25,8 @@ pub struct Report {
     pub podgroups: BTreeMap<String, GroupReport>,
     /// Pods left waiting, with the reason.
     pub pending: BTreeMap<String, PendingReport>,
+    /// What the last cycle would tell about objects, as Kubernetes events.
+    pub events: Vec<EventReport>,
     /// By cycle, when there were several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub per_cycle: Vec<CycleReport>,
@@ -94,6 +97,20 @@ pub struct PendingReport {
     pub reasons: Vec<ReasonReport>,
 }
 
+/// A Kubernetes event.
+#[derive(Debug, Serialize)]
+pub struct EventReport {
+    /// Kind, namespace and name of what it is about.
+    pub about: String,
+    /// `Warning` or `Normal`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Reason.
+    pub reason: &'static str,
+    /// Message.
+    pub message: String,
+}
+
 /// One refusal as data.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,8 +149,17 @@ impl Report {
                 self.warnings.push(warning.clone());
             }
         }
-        self.podgroups = outcome.jobs.iter().map(|job| (cluster.job(job.job).uid.to_string(), group(job))).collect();
-        self.pending = outcome.waiting.iter().map(|task| (pod(cluster, task.task), pending(cluster, task))).collect();
+        self.podgroups = outcome
+            .jobs
+            .iter()
+            .map(|job| (cluster.job(job.job).uid.to_string(), group(job)))
+            .collect();
+        self.pending = outcome
+            .waiting
+            .iter()
+            .map(|task| (pod(cluster, task.task), pending(cluster, task)))
+            .collect();
+        self.events = events(cluster, outcome).into_iter().map(|event| event_report(cluster, event)).collect();
         self.add_pods_without_group(cluster);
     }
 
@@ -178,11 +204,18 @@ impl Report {
 impl CycleReport {
     fn of(decided: &Decided) -> Self {
         let places = |places: &[(PodName, Text)]| {
-            places.iter().map(|(pod, node)| (pod.to_string(), node.to_string())).collect()
+            places
+                .iter()
+                .map(|(pod, node)| (pod.to_string(), node.to_string()))
+                .collect()
         };
         let mut evicts: Vec<String> = decided.evicts.iter().map(|(pod, _)| pod.to_string()).collect();
         evicts.sort();
-        Self { binds: places(&decided.binds), evicts, pipelined: places(&decided.pipelined) }
+        Self {
+            binds: places(&decided.binds),
+            evicts,
+            pipelined: places(&decided.pipelined),
+        }
     }
 }
 
@@ -210,7 +243,11 @@ fn group(job: &mco_framework::close::JobOutcome) -> GroupReport {
     GroupReport {
         phase: job.status.phase.as_str(),
         conditions: job.status.conditions.iter().map(condition).collect(),
-        reasons: job.notes.iter().map(|reason| ReasonReport::of(reason, None)).collect(),
+        reasons: job
+            .notes
+            .iter()
+            .map(|reason| ReasonReport::of(reason, None))
+            .collect(),
     }
 }
 
@@ -224,6 +261,18 @@ fn pending(cluster: &Cluster, task: &TaskOutcome) -> PendingReport {
         status: task.status.as_str(),
         node: task.node.map(|node| name(cluster, node)),
         reasons: note.chain(nodes).collect(),
+    }
+}
+
+fn event_report(cluster: &Cluster, event: ObjectEvent) -> EventReport {
+    EventReport {
+        about: match event.about {
+            About::PodGroup(job) => format!("PodGroup {}", cluster.job(job).uid),
+            About::Pod(task) => format!("Pod {}", pod(cluster, task)),
+        },
+        kind: if event.warning { "Warning" } else { "Normal" },
+        reason: event.reason,
+        message: event.message,
     }
 }
 

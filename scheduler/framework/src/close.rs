@@ -72,6 +72,8 @@ pub struct JobOutcome {
     pub changed: bool,
     /// Why the job was passed over.
     pub notes: Vec<Reason>,
+    /// How many of its tasks wait and what became of them; empty once the group runs.
+    pub summary: String,
 }
 
 /// What became of a task that was left waiting.

@@ -5,6 +5,7 @@ pub mod close;
 pub mod combine;
 pub mod conf;
 mod dispatch;
+pub mod events;
 pub mod fit;
 pub mod heap;
 pub mod plugin;

@@ -324,14 +324,28 @@ impl<'c> Session<'c> {
                 self.cluster.set_group_status(id, status.clone());
             }
             let notes = self.fits.job_notes(id).to_vec();
+            let summary = self.summary_of_waiting(id, status.phase);
             outcomes.push(JobOutcome {
                 job: id,
                 status,
                 changed,
                 notes,
+                summary,
             });
         }
         outcomes
+    }
+
+    fn summary_of_waiting(&self, id: JobId, phase: PodGroupPhase) -> String {
+        if matches!(phase, PodGroupPhase::Running | PodGroupPhase::Completed) {
+            return String::new();
+        }
+        let job = self.cluster.job(id);
+        let (pending, all) = (job.count(TaskStatus::Pending), job.task_count());
+        format!(
+            "{pending}/{all} tasks in gang unschedulable: {}",
+            self.fits.job_summary(self.cluster, id)
+        )
     }
 
     fn waiting_tasks(&self) -> Vec<TaskOutcome> {

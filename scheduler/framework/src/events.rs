@@ -1,0 +1,72 @@
+//! What a session would tell about objects, as Kubernetes events: the same reasons that stand in conditions, addressed to
+//! the objects they concern. Whether an event is worth a write is for the shell to say.
+
+use crate::close::SessionOutcome;
+use mco_model::event::PodGroupPhase;
+use mco_model::status::TaskStatus;
+use mco_model::{Cluster, JobId, TaskId};
+
+/// An event about an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectEvent {
+    /// The object.
+    pub about: About,
+    /// `Warning`, otherwise `Normal`.
+    pub warning: bool,
+    /// Reason.
+    pub reason: &'static str,
+    /// Message.
+    pub message: String,
+}
+
+/// An object that an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The job's PodGroup.
+    PodGroup(JobId),
+    /// The task's pod.
+    Pod(TaskId),
+}
+
+/// The events of a session: for each job why it was passed over and where it stands, then for each pod left waiting why.
+#[must_use]
+pub fn events(cluster: &Cluster, outcome: &SessionOutcome) -> Vec<ObjectEvent> {
+    let mut events = Vec::new();
+    for job in &outcome.jobs {
+        let about = About::PodGroup(job.job);
+        let mut tell = |warning, reason, message| {
+            events.push(ObjectEvent {
+                about,
+                warning,
+                reason,
+                message,
+            })
+        };
+        for note in &job.notes {
+            tell(false, "Unschedulable", note.text.to_string());
+        }
+        if matches!(
+            job.status.phase,
+            PodGroupPhase::Unknown | PodGroupPhase::Pending | PodGroupPhase::Inqueue
+        ) {
+            tell(true, "Unschedulable", job.summary.clone());
+        } else if job.changed {
+            tell(false, "Scheduled", "pod group is ready".to_owned());
+        }
+    }
+    for task in &outcome.waiting {
+        let known = &cluster.task(task.task).scheduled_condition;
+        let told_before = known.as_ref().is_some_and(|(placed, reason, message)| {
+            !placed && **reason == *task.reason && **message == *task.message
+        });
+        if !told_before && task.status != TaskStatus::Binding {
+            events.push(ObjectEvent {
+                about: About::Pod(task.task),
+                warning: true,
+                reason: "FailedScheduling",
+                message: task.message.clone(),
+            });
+        }
+    }
+    events
+}
