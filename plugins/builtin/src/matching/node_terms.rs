@@ -48,6 +48,18 @@ impl NodeRule {
         !spec.node_selector.is_empty() || spec.node_affinity.required.is_some()
     }
 
+    /// What the node selector demands.
+    #[must_use]
+    pub fn pairs(&self) -> &Selector {
+        &self.pairs
+    }
+
+    /// The terms of which one must match; `None` when there is no such demand.
+    #[must_use]
+    pub fn terms(&self) -> Option<&[NodeTerm]> {
+        self.terms.as_deref()
+    }
+
     /// The node of that name, with those labels, will do.
     #[must_use]
     pub fn admits(&self, name: &str, labels: &Labels) -> bool {
@@ -89,10 +101,20 @@ impl NodeTerm {
         Ok(terms)
     }
 
-    /// The node of that name, with those labels, matches.
+    /// What the term demands of labels.
     #[must_use]
-    pub fn matches(&self, name: &str, labels: &Labels) -> bool {
-        self.labels.matches(labels) && self.fields.iter().all(|field| field.passes(name))
+    pub fn labels(&self) -> &Selector {
+        &self.labels
+    }
+
+    /// A node of that name passes what the term demands of fields.
+    #[must_use]
+    pub fn admits_name(&self, name: &str) -> bool {
+        self.fields.iter().all(|field| field.passes(name))
+    }
+
+    fn matches(&self, name: &str, labels: &Labels) -> bool {
+        self.labels.matches(labels) && self.admits_name(name)
     }
 }
 

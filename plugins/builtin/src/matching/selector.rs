@@ -149,12 +149,21 @@ impl Selector {
         matches!(self, Self::Tests(tests) if tests.is_empty())
     }
 
+    /// The tests that labels must pass; `None` when nothing matches.
+    #[must_use]
+    pub fn tests(&self) -> Option<&[LabelTest]> {
+        match self {
+            Self::Nothing => None,
+            Self::Tests(tests) => Some(tests),
+        }
+    }
+
     /// The labels pass.
     #[must_use]
     pub fn matches(&self, labels: &Labels) -> bool {
         match self {
             Self::Nothing => false,
-            Self::Tests(tests) => tests.iter().all(|test| test.passes(labels)),
+            Self::Tests(tests) => tests.iter().all(|test| test.passes(labels.get(&test.key))),
         }
     }
 }
@@ -221,8 +230,15 @@ impl LabelTest {
         })
     }
 
-    fn passes(&self, labels: &Labels) -> bool {
-        let label = labels.get(&self.key);
+    /// The key of the label looked at.
+    #[must_use]
+    pub fn key(&self) -> &Text {
+        &self.key
+    }
+
+    /// The value of the label, `None` when it is absent, passes.
+    #[must_use]
+    pub fn passes(&self, label: Option<&Text>) -> bool {
         match (&self.rule, label) {
             (Rule::Present, label) => label.is_some(),
             (Rule::Absent, label) => label.is_none(),

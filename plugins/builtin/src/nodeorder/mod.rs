@@ -14,7 +14,7 @@ mod weights;
 pub use weights::Weights;
 
 use crate::matching::NodeTerm;
-use crate::sight::{HeldKind, Sight};
+use crate::sight::{HeldKind, Sight, TermColumns};
 use images::Images;
 use mco_framework::{
     BatchNodeOrder, Dependence, NodeOrder, NodeScore, OpenContext, PluginError, PluginFactory, ScoreError,
@@ -23,7 +23,7 @@ use mco_framework::{
 use mco_model::{NodeId, TaskId};
 use owners::Owners;
 use resources::Demand;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Name of the plugin, as configurations spell it.
 const NAME: &str = "nodeorder";
@@ -79,17 +79,34 @@ impl NodeOrder for NodeOrderPlugin {
         let cluster = view.cluster();
         let (row, spec) = (cluster.task(task), cluster.spec(task));
         let preferred = if self.weights.node_affinity == 0 {
-            Ok(Vec::new())
+            Some(Vec::new())
         } else {
             NodeTerm::preferred(spec)
+                .ok()
+                .map(|terms| self.over_columns(view, terms))
         };
         Box::new(ScoreByNode {
             view,
             weights: self.weights,
             demand: Demand::of(view, &row.request, spec),
             images: (self.weights.image_locality != 0).then(|| Images::of(view, &spec.images)),
-            preferred: preferred.ok(),
+            preferred,
         })
+    }
+}
+
+impl NodeOrderPlugin {
+    fn over_columns(&self, view: View<'_>, terms: Vec<(i64, NodeTerm)>) -> Vec<(i64, TermColumns)> {
+        if terms.is_empty() {
+            return Vec::new();
+        }
+        let mut sight = self.sight();
+        let over = |(weight, term)| (weight, sight.node_term(view.cluster(), term));
+        terms.into_iter().map(over).collect()
+    }
+
+    fn sight(&self) -> MutexGuard<'_, Sight> {
+        self.sight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -100,7 +117,7 @@ struct ScoreByNode<'v> {
     demand: Demand<'v>,
     images: Option<Images>,
     /// `None` when a preferred term cannot be used: then no node has a score.
-    preferred: Option<Vec<(i64, NodeTerm)>>,
+    preferred: Option<Vec<(i64, TermColumns)>>,
 }
 
 impl NodeScore for ScoreByNode<'_> {
@@ -116,7 +133,7 @@ impl NodeScore for ScoreByNode<'_> {
 }
 
 impl ScoreByNode<'_> {
-    fn of_node(&self, node: NodeId, preferred: &[(i64, NodeTerm)]) -> f64 {
+    fn of_node(&self, node: NodeId, preferred: &[(i64, TermColumns)]) -> f64 {
         let weights = &self.weights;
         let mut sum = 0.0;
         let mut add = |weight: i64, score: i64| sum += score as f64 * weight as f64;
@@ -134,9 +151,7 @@ impl ScoreByNode<'_> {
         }
         if !preferred.is_empty() {
             let row = self.view.cluster().nodes.row(node);
-            let matching = preferred
-                .iter()
-                .filter(|(_, term)| term.matches(&row.name, &row.labels));
+            let matching = preferred.iter().filter(|(_, term)| term.matches(node, &row.name));
             add(weights.node_affinity, matching.map(|(weight, _)| weight).sum());
         }
         sum
@@ -153,7 +168,7 @@ impl BatchNodeOrder for NodeOrderPlugin {
     ) -> Result<(), ScoreError> {
         let cluster = view.cluster();
         let broken = |why: String| ScoreError { plugin: NAME, why };
-        let mut sight = self.sight.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sight = self.sight();
         let company = pod_affinity::scores(cluster, &mut sight, task, nodes)
             .map_err(|error| broken(format!("failed to parse pod: {error}")))?;
         let advice = taints::scores(view, &cluster.spec(task).tolerations, nodes);

@@ -6,7 +6,8 @@ use super::pod_affinity::PodAffinityRules;
 use super::proportional;
 use super::reasons::*;
 use super::topology_spread::SpreadRules;
-use crate::matching::{NodeRule, host_ports, tolerations};
+use crate::matching::{host_ports, tolerations};
+use crate::sight::RuleColumns;
 use mco_framework::{NodeCheck, Reason, Refusal, Verdicts, View};
 use mco_model::NodeId;
 use mco_model::node::Node;
@@ -20,7 +21,7 @@ pub(super) struct Filters<'v> {
     pub(super) request: &'v Resource,
     pub(super) tolerations: &'v [Toleration],
     /// `None` when the pod takes any node.
-    pub(super) node_rule: Option<NodeRule>,
+    pub(super) node_rule: Option<RuleColumns>,
     /// `None` when answers are not shared with other pods.
     pub(super) template: Option<TemplateAnswers>,
     /// Empty when the pod takes no port, or nobody looks.
@@ -64,24 +65,24 @@ impl Filters<'_> {
     /// What the node's object says, by an answer kept where there is one.
     fn by_node_alone(&self, node: NodeId, row: &Node) -> Option<Refusal> {
         let Some(template) = &self.template else {
-            return self.by_object(row);
+            return self.by_object(node, row);
         };
         match template.get(node) {
             Some(fits) => (!fits).then(refused_before),
             None => {
-                let refusal = self.by_object(row);
+                let refusal = self.by_object(node, row);
                 template.set(node, refusal.is_none());
                 refusal
             }
         }
     }
 
-    fn by_object(&self, row: &Node) -> Option<Refusal> {
+    fn by_object(&self, node: NodeId, row: &Node) -> Option<Refusal> {
         if row.unschedulable && !tolerations::tolerate_cordon(self.tolerations) {
             return Some(cordoned());
         }
         if let Some(rule) = &self.node_rule
-            && !rule.admits(&row.name, &row.labels)
+            && !rule.admits(node, &row.name)
         {
             return Some(not_selected());
         }

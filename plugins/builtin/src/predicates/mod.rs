@@ -155,6 +155,8 @@ impl Predicates {
         let pod_affinity = (switches.pod_affinity && !at_ease)
             .then(|| PodAffinityRules::of(cluster, &mut between.sight, task, &rules.terms))
             .flatten();
+        let node_rule = (switches.node_affinity && NodeRule::demands(spec))
+            .then(|| between.sight.node_rule(cluster, &NodeRule::of(spec)));
         let spread = (!rules.spread.is_empty())
             .then(|| SpreadRules::of(cluster, &mut between.sight, task, rules.spread));
         Filters {
@@ -162,7 +164,7 @@ impl Predicates {
             switches,
             request: &row.request,
             tolerations: &spec.tolerations,
-            node_rule: (switches.node_affinity && NodeRule::demands(spec)).then(|| NodeRule::of(spec)),
+            node_rule,
             template: shares_answers.then(|| self.templates.of(&row.template_uid, cluster.nodes.slots())),
             ports: if looks_at_ports { &spec.host_ports } else { &[] },
             pod_affinity,

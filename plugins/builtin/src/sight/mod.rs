@@ -2,6 +2,7 @@
 //! others. Everything is counted once per session and then brought up to date node by node, so that no task walks all
 //! pods.
 
+mod columns;
 mod held;
 mod tally;
 mod terms;
@@ -10,12 +11,14 @@ mod tests;
 mod topology;
 mod watch;
 
+pub use columns::{RuleColumns, TermColumns};
 use held::Held;
 pub use held::{Among, HeldKind, HeldMatch};
 pub use tally::{DomainSum, PodTest, Tally, TallyKey};
 pub use terms::{Namespaces, PodTerm, PodTerms, TermError};
 pub use topology::{Topologies, Topology};
 
+use crate::matching::{NodeRule, NodeTerm};
 use mco_model::{Cluster, TaskId};
 use std::collections::HashMap;
 use watch::Watch;
@@ -93,6 +96,16 @@ impl Sight {
             self.watch.update(cluster);
             self.held.update(cluster, &mut self.topologies, &self.watch);
         }
+    }
+
+    /// What a pod demands of its node, over columns.
+    pub fn node_rule(&mut self, cluster: &Cluster, rule: &NodeRule) -> RuleColumns {
+        RuleColumns::of(cluster, &mut self.topologies, rule)
+    }
+
+    /// A term of node affinity, over columns.
+    pub fn node_term(&mut self, cluster: &Cluster, term: NodeTerm) -> TermColumns {
+        TermColumns::of(cluster, &mut self.topologies, term)
     }
 
     /// The pod passes every term.

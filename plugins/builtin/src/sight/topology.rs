@@ -11,24 +11,30 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Topology {
     of_node: Vec<u32>,
-    domains: usize,
+    values: Vec<Text>,
     blank: Option<usize>,
 }
 
 impl Topology {
     fn read(cluster: &Cluster, key: &str) -> Self {
         let mut of_node = vec![NONE; cluster.nodes.slots()];
+        let mut values = Vec::new();
         let mut by_value: HashMap<&str, u32> = HashMap::new();
         for node in cluster.nodes.ready() {
             if let Some(value) = cluster.nodes.row(*node).labels.get(key) {
-                let next = by_value.len() as u32;
-                of_node[node.slot()] = *by_value.entry(value).or_insert(next);
+                let next = values.len() as u32;
+                let domain = *by_value.entry(value).or_insert(next);
+                if domain == next {
+                    values.push(value.clone());
+                }
+                of_node[node.slot()] = domain;
             }
         }
+        let blank = by_value.get("").map(|domain| *domain as usize);
         Self {
             of_node,
-            domains: by_value.len(),
-            blank: by_value.get("").map(|domain| *domain as usize),
+            values,
+            blank,
         }
     }
 
@@ -42,7 +48,13 @@ impl Topology {
     /// Number of domains.
     #[must_use]
     pub fn domains(&self) -> usize {
-        self.domains
+        self.values.len()
+    }
+
+    /// The label's value in a domain.
+    #[must_use]
+    pub fn value(&self, domain: usize) -> &Text {
+        &self.values[domain]
     }
 
     /// The domain of nodes that have the label with an empty value.
