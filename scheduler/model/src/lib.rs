@@ -16,6 +16,7 @@ pub mod queue;
 pub mod resource;
 pub mod spec;
 pub mod status;
+mod sum;
 pub mod task;
 pub mod time;
 

@@ -251,10 +251,11 @@ impl Nodes {
     pub(crate) fn forget(&mut self, node: NodeId) {
         self.forget_images(node);
         let row = &mut self.rows[node];
-        let (name, tasks) = (row.name.clone(), std::mem::take(&mut row.tasks));
+        let kept = std::mem::take(row);
         *row = Node {
-            name,
-            tasks,
+            name: kept.name,
+            tasks: kept.tasks,
+            occupants: kept.occupants,
             ..Node::default()
         };
         self.totals_stale = true;
