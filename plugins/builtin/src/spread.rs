@@ -1,8 +1,10 @@
 //! Topology spread constraints as filter and score share them.
 
 use crate::matching::{NodeRule, Selector, SelectorError, tolerations};
-use mco_model::spec::{Labels, PodSpec, TopologySpreadConstraint};
+use crate::sight::{RuleColumns, Topologies, Topology};
+use mco_model::spec::{Labels, PodSpec, Text, TopologySpreadConstraint};
 use mco_model::{Cluster, Id, NodeId};
+use std::sync::Arc;
 
 /// The selector of a constraint, with what `matchLabelKeys` take over from the pod's labels.
 ///
@@ -18,41 +20,48 @@ pub fn selector(constraint: &TopologySpreadConstraint, labels: &Labels) -> Resul
     ))
 }
 
-/// Nodes whose pods count for a constraint.
+/// Nodes whose pods count for constraints.
 pub struct Inclusion<'s> {
     spec: &'s PodSpec,
-    rule: NodeRule,
+    rule: RuleColumns,
+    /// The topologies of all constraints that a node must be in.
+    needed: Vec<Arc<Topology>>,
 }
 
 impl<'s> Inclusion<'s> {
-    /// For constraints of a pod with this spec.
+    /// For constraints of a pod with this spec. Nodes count that have all labels of `keys`.
     #[must_use]
-    pub fn of(spec: &'s PodSpec) -> Self {
+    pub fn of<'k>(
+        cluster: &Cluster,
+        topologies: &mut Topologies,
+        spec: &'s PodSpec,
+        keys: impl Iterator<Item = &'k Text>,
+    ) -> Self {
+        let rule = RuleColumns::of(cluster, topologies, &NodeRule::of(spec));
         Self {
             spec,
-            rule: NodeRule::of(spec),
+            rule,
+            needed: keys.map(|key| topologies.get(cluster, key)).collect(),
         }
     }
 
-    /// By node slot: the node has all labels of `keys`, and the constraint's policies include it.
-    pub fn eligible<'k>(
-        &self,
-        cluster: &Cluster,
-        constraint: &TopologySpreadConstraint,
-        keys: impl Iterator<Item = &'k str> + Clone,
-    ) -> Vec<bool> {
+    /// Whether the node counts for the constraint, by node slot.
+    #[must_use]
+    pub fn eligible(&self, cluster: &Cluster, constraint: &TopologySpreadConstraint) -> Vec<bool> {
         let mut eligible = vec![false; cluster.nodes.slots()];
         for node in cluster.nodes.ready() {
-            let labels = &cluster.nodes.row(*node).labels;
-            eligible[node.slot()] =
-                keys.clone().all(|key| labels.contains_key(key)) && self.includes(cluster, constraint, *node);
+            let is_in_all = self
+                .needed
+                .iter()
+                .all(|topology| topology.domain(*node).is_some());
+            eligible[node.slot()] = is_in_all && self.includes(cluster, constraint, *node);
         }
         eligible
     }
 
     fn includes(&self, cluster: &Cluster, constraint: &TopologySpreadConstraint, node: NodeId) -> bool {
         let row = cluster.nodes.row(node);
-        (!constraint.honor_node_affinity || self.rule.admits(&row.name, &row.labels))
+        (!constraint.honor_node_affinity || self.rule.admits(node, &row.name))
             && (!constraint.honor_node_taints
                 || tolerations::untolerated(&row.taints, &self.spec.tolerations).is_none())
     }

@@ -8,4 +8,4 @@ pub mod selector;
 pub mod tolerations;
 
 pub use node_terms::{NodeRule, NodeTerm};
-pub use selector::{LabelTest, Selector, SelectorError};
+pub use selector::{Anchor, LabelTest, Selector, SelectorError};

@@ -1,7 +1,7 @@
 //! Node selectors and node affinity: which nodes a pod wants by label or by name.
 
 use super::selector::{Selector, SelectorError};
-use mco_model::spec::{Labels, NodeSelectorTerm, Operator, PodSpec, Requirement, Text};
+use mco_model::spec::{NodeSelectorTerm, Operator, PodSpec, Requirement, Text};
 
 /// The only field of a node that terms can name.
 const NAME_FIELD: &str = "metadata.name";
@@ -59,16 +59,6 @@ impl NodeRule {
     pub fn terms(&self) -> Option<&[NodeTerm]> {
         self.terms.as_deref()
     }
-
-    /// The node of that name, with those labels, will do.
-    #[must_use]
-    pub fn admits(&self, name: &str, labels: &Labels) -> bool {
-        self.pairs.matches(labels)
-            && self
-                .terms
-                .as_ref()
-                .is_none_or(|terms| terms.iter().any(|term| term.matches(name, labels)))
-    }
 }
 
 impl NodeTerm {
@@ -111,10 +101,6 @@ impl NodeTerm {
     #[must_use]
     pub fn admits_name(&self, name: &str) -> bool {
         self.fields.iter().all(|field| field.passes(name))
-    }
-
-    fn matches(&self, name: &str, labels: &Labels) -> bool {
-        self.labels.matches(labels) && self.admits_name(name)
     }
 }
 
@@ -161,7 +147,7 @@ impl FieldTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mco_model::spec::NodeAffinity;
+    use mco_model::spec::{Labels, NodeAffinity};
 
     fn requirement(key: &str, operator: Operator, values: &[&str]) -> Requirement {
         Requirement {
@@ -195,6 +181,13 @@ mod tests {
         }
     }
 
+    /// The node `n1` with these labels will do.
+    fn admits(spec: &PodSpec, labels: &Labels) -> bool {
+        let rule = NodeRule::of(spec);
+        let matches = |term: &NodeTerm| term.labels().matches(labels) && term.admits_name("n1");
+        rule.pairs().matches(labels) && rule.terms().is_none_or(|terms| terms.iter().any(matches))
+    }
+
     #[test]
     fn one_usable_term_that_matches_is_enough() {
         let labels = Labels::from([("zone".into(), "a".into())]);
@@ -222,12 +215,7 @@ mod tests {
         ];
         for (terms, expected) in cases {
             let spec = required(terms);
-            assert_eq!(
-                NodeRule::of(&spec).admits("n1", &labels),
-                expected,
-                "{:?}",
-                spec.node_affinity
-            );
+            assert_eq!(admits(&spec, &labels), expected, "{:?}", spec.node_affinity);
         }
     }
 
@@ -236,7 +224,7 @@ mod tests {
         let labels = Labels::from([("zone".into(), "a".into())]);
         let mut spec = required(vec![by_label(Operator::In, &["a"])]);
         spec.node_selector = Labels::from([("zone".into(), "b".into())]);
-        assert!(!NodeRule::of(&spec).admits("n1", &labels));
+        assert!(!admits(&spec, &labels));
         assert!(NodeRule::demands(&spec) && !NodeRule::demands(&PodSpec::default()));
     }
 

@@ -13,6 +13,17 @@ pub enum Selector {
     Tests(Vec<LabelTest>),
 }
 
+/// Where to look for what a selector selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor<'s> {
+    /// Nowhere: it selects nothing.
+    Nothing,
+    /// Where the label of that key has one of these values.
+    OneOf(&'s Text, &'s [Text]),
+    /// Everywhere.
+    Unknown,
+}
+
 /// One condition on a label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LabelTest {
@@ -156,6 +167,19 @@ impl Selector {
             Self::Nothing => None,
             Self::Tests(tests) => Some(tests),
         }
+    }
+
+    /// A label that everything selected has, with one of these values, where the selector names one.
+    #[must_use]
+    pub fn anchor(&self) -> Anchor<'_> {
+        let Self::Tests(tests) = self else {
+            return Anchor::Nothing;
+        };
+        let anchor = tests.iter().find_map(|test| match &test.rule {
+            Rule::OneOf(values) => Some(Anchor::OneOf(&test.key, values)),
+            _ => None,
+        });
+        anchor.unwrap_or(Anchor::Unknown)
     }
 
     /// The labels pass.
@@ -377,9 +401,13 @@ mod tests {
         let pod = labels(&[("app", "web")]);
         let nothing = Selector::of_pods(None).unwrap();
         assert!(!nothing.matches(&pod) && !nothing.is_everything());
+        assert_eq!(nothing.anchor(), Anchor::Nothing);
         assert!(!nothing.and_pairs(&pod).matches(&pod));
         let everything = Selector::of_pods(Some(&LabelSelector::default())).unwrap();
         assert!(everything.matches(&pod) && everything.is_everything());
-        assert!(!everything.and_pairs(&labels(&[("app", "db")])).matches(&pod));
+        assert_eq!(everything.anchor(), Anchor::Unknown);
+        let db = everything.and_pairs(&labels(&[("app", "db")]));
+        assert!(!db.matches(&pod));
+        assert_eq!(db.anchor(), Anchor::OneOf(&"app".into(), &["db".into()]));
     }
 }

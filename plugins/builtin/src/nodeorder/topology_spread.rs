@@ -100,19 +100,19 @@ impl Constraints {
         namespace: &Text,
         spec: &PodSpec,
     ) -> (Vec<PodTest>, Vec<DomainSum>) {
-        let inclusion = Inclusion::of(spec);
         let keys = self
             .list
             .iter()
             .filter(|_| self.own)
-            .map(|constraint| &*constraint.topology_key);
+            .map(|constraint| &constraint.topology_key);
+        let inclusion = Inclusion::of(cluster, topologies, spec, keys);
         let sums = self.list.iter().enumerate().map(|(index, constraint)| {
             let topology = topologies.get(cluster, &constraint.topology_key);
             let sum = DomainSum::new(index, topology);
             if &*constraint.topology_key == HOSTNAME {
                 return sum.among(Vec::new()); // Counted by node alone.
             }
-            let sum = sum.among(inclusion.eligible(cluster, constraint, keys.clone()));
+            let sum = sum.among(inclusion.eligible(cluster, constraint));
             if self.own {
                 sum
             } else {

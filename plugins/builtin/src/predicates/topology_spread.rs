@@ -103,12 +103,12 @@ fn fewest(cluster: &Cluster, constraint: &TopologySpreadConstraint, sum: &Domain
 }
 
 fn what_to_count(cluster: &Cluster, topologies: &mut Topologies, spec: &PodSpec) -> Vec<DomainSum> {
-    let inclusion = Inclusion::of(spec);
-    let keys = hard(spec).map(|constraint| &*constraint.topology_key);
+    let keys = hard(spec).map(|constraint| &constraint.topology_key);
+    let inclusion = Inclusion::of(cluster, topologies, spec, keys);
     hard(spec)
         .enumerate()
         .map(|(index, constraint)| {
-            let eligible = inclusion.eligible(cluster, constraint, keys.clone());
+            let eligible = inclusion.eligible(cluster, constraint);
             DomainSum::new(index, topologies.get(cluster, &constraint.topology_key)).among(eligible)
         })
         .collect()

@@ -37,7 +37,8 @@ pub struct RuleColumns {
 }
 
 impl RuleColumns {
-    pub(super) fn of(cluster: &Cluster, topologies: &mut Topologies, rule: &NodeRule) -> Self {
+    /// The rule made ready.
+    pub fn of(cluster: &Cluster, topologies: &mut Topologies, rule: &NodeRule) -> Self {
         let pairs = LabelColumns::of(cluster, topologies, rule.pairs());
         let mut term = |term: &NodeTerm| TermColumns::of(cluster, topologies, term.clone());
         Self {

@@ -10,6 +10,7 @@ mod terms;
 mod tests;
 mod topology;
 mod watch;
+mod whereabouts;
 
 pub use columns::{RuleColumns, TermColumns};
 use held::Held;
@@ -18,10 +19,11 @@ pub use tally::{DomainSum, PodTest, Tally, TallyKey};
 pub use terms::{Namespaces, PodTerm, PodTerms, TermError};
 pub use topology::{Topologies, Topology};
 
-use crate::matching::{NodeRule, NodeTerm};
+use crate::matching::{Anchor, NodeRule, NodeTerm};
 use mco_model::{Cluster, TaskId};
 use std::collections::HashMap;
 use watch::Watch;
+use whereabouts::Whereabouts;
 
 /// Tallies kept at a time. Beyond, all are dropped and made again when asked for: the answers are the same.
 const TALLIES: usize = 64;
@@ -31,6 +33,7 @@ pub struct Sight {
     watch: Watch,
     topologies: Topologies,
     namespaces: Namespaces,
+    whereabouts: Whereabouts,
     tallies: HashMap<TallyKey, Tally>,
     held: Held,
 }
@@ -45,6 +48,7 @@ impl Sight {
             held: Held::open(cluster, kind, &mut topologies),
             topologies,
             namespaces: Namespaces::default(),
+            whereabouts: Whereabouts::default(),
             tallies: HashMap::new(),
         }
     }
@@ -62,7 +66,16 @@ impl Sight {
         }
         let tally = self.tallies.entry(key).or_insert_with(|| {
             let (tests, sums) = make(&mut self.topologies);
-            Tally::count(cluster, &mut self.namespaces, tests, sums, self.watch.now())
+            let anchors: Vec<Anchor<'_>> = tests.iter().map(PodTest::anchor).collect();
+            let nodes = self.whereabouts.nodes(cluster, &self.watch, &anchors);
+            Tally::count(
+                cluster,
+                &mut self.namespaces,
+                tests,
+                sums,
+                &nodes,
+                self.watch.now(),
+            )
         });
         tally.update(cluster, &mut self.namespaces, &self.watch);
         tally

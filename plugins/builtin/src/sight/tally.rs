@@ -3,7 +3,7 @@
 use super::terms::{Namespaces, PodTerm};
 use super::topology::Topology;
 use super::watch::Watch;
-use crate::matching::Selector;
+use crate::matching::{Anchor, Selector};
 use mco_model::spec::Text;
 use mco_model::task::Task;
 use mco_model::{ClassId, Cluster, Id, NodeId};
@@ -31,6 +31,25 @@ pub enum PodTest {
 }
 
 impl PodTest {
+    /// Where to look for pods that pass.
+    pub(super) fn anchor(&self) -> Anchor<'_> {
+        match self {
+            Self::All(terms) => {
+                let known = terms
+                    .iter()
+                    .map(PodTerm::anchor)
+                    .find(|anchor| *anchor != Anchor::Unknown);
+                known.unwrap_or(if terms.is_empty() {
+                    Anchor::Nothing
+                } else {
+                    Anchor::Unknown
+                })
+            }
+            Self::Spread(_, selector) if selector.is_everything() => Anchor::Nothing,
+            Self::Spread(_, selector) => selector.anchor(),
+        }
+    }
+
     fn passes(&self, cluster: &Cluster, namespaces: &mut Namespaces, pod: &Task) -> bool {
         match self {
             Self::All(terms) => {
@@ -146,11 +165,13 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// A tally that has looked at these nodes; no pod of another may pass a test.
     pub(super) fn count(
         cluster: &Cluster,
         namespaces: &mut Namespaces,
         tests: Vec<PodTest>,
         sums: Vec<DomainSum>,
+        nodes: &[NodeId],
         now: usize,
     ) -> Self {
         let by_node = vec![0; cluster.nodes.slots() * tests.len()];
@@ -160,7 +181,7 @@ impl Tally {
             by_node,
             read: now,
         };
-        for node in cluster.nodes.ready() {
+        for node in nodes {
             tally.recount(cluster, namespaces, *node);
         }
         tally

@@ -1,6 +1,6 @@
 //! Terms of pod affinity made ready for matching.
 
-use crate::matching::{Selector, SelectorError};
+use crate::matching::{Anchor, Selector, SelectorError};
 use mco_model::Cluster;
 use mco_model::spec::{Labels, PodAffinityTerm, PodSpec, Text};
 use mco_model::task::Task;
@@ -51,6 +51,12 @@ impl PodTerm {
             selector: Selector::of_pods(term.selector.as_ref())?,
             topology_key: term.topology_key.clone(),
         })
+    }
+
+    /// Where to look for the pods the term speaks of.
+    #[must_use]
+    pub fn anchor(&self) -> Anchor<'_> {
+        self.selector.anchor()
     }
 
     /// The term speaks of the pod.

@@ -31,10 +31,14 @@ fn cluster(placed: &[Option<usize>]) -> (Fixture, Vec<TaskId>) {
     let pods = placed.iter().enumerate().map(|(index, place)| {
         let node = place.map_or_else(String::new, |node| format!("n{node}"));
         fixture.pod(&format!("p{index}"), "g", &node, "cpu=1", |pod| {
-            pod.labels.insert("app".into(), "web".into());
+            let app = if index == 3 { "db" } else { "web" };
+            pod.labels.insert("app".into(), app.into());
             if index % 2 == 0 {
-                pod.spec.pod_anti_affinity.required.push(term());
-                pod.spec.pod_affinity.preferred.push((1 + index as i32, term()));
+                pod.spec.pod_anti_affinity.required.push(term("web"));
+                pod.spec
+                    .pod_affinity
+                    .preferred
+                    .push((1 + index as i32, term("web")));
             }
         })
     });
@@ -43,8 +47,8 @@ fn cluster(placed: &[Option<usize>]) -> (Fixture, Vec<TaskId>) {
     (fixture, pods)
 }
 
-fn term() -> PodAffinityTerm {
-    let labels = [(Text::from("app"), Text::from("web"))].into();
+fn term(app: &str) -> PodAffinityTerm {
+    let labels = [(Text::from("app"), Text::from(app))].into();
     PodAffinityTerm {
         selector: Some(LabelSelector {
             labels,
@@ -57,9 +61,19 @@ fn term() -> PodAffinityTerm {
 
 /// Pods by domain and by node, and what is held against the task.
 fn look(sight: &mut Sight, cluster: &Cluster, task: TaskId, among: Among) -> String {
-    let key = TallyKey::Required(cluster.task(task).class, "t".into());
+    // Looking for others first must not hide anything.
+    count(sight, cluster, task, "db", "other");
+    let by_domain = count(sight, cluster, task, "web", "t");
+    let held = sight.held_against(cluster, task, among);
+    let mut held: Vec<(i64, Vec<u32>)> = held.into_iter().map(|held| (held.weight, held.counts)).collect();
+    held.sort();
+    format!("{by_domain}, held {held:?}")
+}
+
+fn count(sight: &mut Sight, cluster: &Cluster, task: TaskId, app: &str, key: &str) -> String {
+    let key = TallyKey::Required(cluster.task(task).class, key.into());
     let tally = sight.tally(cluster, key, |topologies| {
-        let ready = PodTerm::of(&term(), &"t".into()).unwrap();
+        let ready = PodTerm::of(&term(app), &"t".into()).unwrap();
         let sum = DomainSum::new(0, topologies.get(cluster, &ready.topology_key));
         (vec![PodTest::All(vec![ready])], vec![sum])
     });
@@ -70,11 +84,7 @@ fn look(sight: &mut Sight, cluster: &Cluster, task: TaskId, among: Among) -> Str
         .map(|node| tally.on_node(*node, 0))
         .collect();
     let sum = &tally.sums()[0];
-    let by_domain = format!("{:?} of {} over {by_node:?}", sum.counts(), sum.total());
-    let held = sight.held_against(cluster, task, among);
-    let mut held: Vec<(i64, Vec<u32>)> = held.into_iter().map(|held| (held.weight, held.counts)).collect();
-    held.sort();
-    format!("{by_domain}, held {held:?}")
+    format!("{:?} of {} over {by_node:?}", sum.counts(), sum.total())
 }
 
 fn toggle(cluster: &mut Cluster, pod: TaskId, node: NodeId) {
