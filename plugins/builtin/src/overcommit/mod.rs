@@ -32,7 +32,11 @@ impl PluginFactory for OvercommitFactory {
         for (_, queue) in view.queues() {
             inqueue.add(&queue.totals.inqueue);
         }
-        Ok(Box::new(Overcommit { idle, inqueue }))
+        Ok(Box::new(Overcommit {
+            idle,
+            inqueue,
+            promised_to_nobody: None,
+        }))
     }
 }
 
@@ -63,6 +67,8 @@ pub fn factor(arguments: &Arguments) -> (f64, Vec<String>) {
 struct Overcommit {
     idle: Resource,
     inqueue: Resource,
+    /// Looked up when first needed.
+    promised_to_nobody: Option<Resource>,
 }
 
 impl SessionPlugin for Overcommit {
@@ -84,7 +90,12 @@ impl JobEnqueueable for Overcommit {
         };
         let mut sum = self.inqueue.clone();
         sum.add(min);
-        let short = admission::short_of(&sum, &self.idle, min, Missing::Zero);
+        let nobody = &mut self.promised_to_nobody;
+        let promised_to_nobody = || {
+            let look_up = || admission::promised_to_nobody(view.session_jobs().map(|(_, job)| job));
+            nobody.get_or_insert_with(look_up).clone()
+        };
+        let short = admission::short_of(&sum, &self.idle, min, Missing::Zero, promised_to_nobody);
         if short.is_empty() {
             return Vote::Permit;
         }

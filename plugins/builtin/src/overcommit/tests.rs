@@ -93,16 +93,17 @@ fn a_refusal_names_what_is_short() {
 }
 
 #[test]
-fn a_job_is_not_charged_for_devices_promised_to_others() {
+fn a_job_is_not_charged_for_devices_promised_to_a_group_without_pods() {
     let mut fixture = fixture();
     fixture.job("greedy", "q", |group| {
-        group.min_resources = Some(amounts("example.com/gpu=9"))
+        group.min_resources = Some(amounts("example.com/gpu=9"));
     });
     assert_eq!(ask(&mut fixture, 1.0, Some("cpu=1")), Vote::Permit);
-    assert!(matches!(
-        ask(&mut fixture, 1.0, Some("cpu=1,example.com/gpu=1")),
-        Vote::Reject(_)
-    ));
+    let vote = ask(&mut fixture, 1.0, Some("cpu=1,example.com/gpu=1"));
+    assert!(matches!(vote, Vote::Reject(_)));
+    fixture.pod("greedy-0", "greedy", "", "example.com/gpu=9", |_| ());
+    let vote = ask(&mut fixture, 1.0, Some("cpu=1"));
+    assert!(matches!(vote, Vote::Reject(_)), "as Volcano 1.9: {vote:?}");
 }
 
 #[test]

@@ -44,6 +44,8 @@ struct QueueFigures {
     elastic: Resource,
     limit: Resource,
     share: f64,
+    /// Part of `inqueue`, looked up when first needed.
+    promised_to_nobody: Option<Resource>,
 }
 
 impl QueueFigures {
@@ -86,6 +88,7 @@ impl Proportion {
                 inqueue: queue.totals.inqueue.clone(),
                 elastic: queue.totals.elastic.clone(),
                 limit: claim.limit.clone(),
+                promised_to_nobody: None,
             });
         }
         Self { queues }
@@ -224,17 +227,24 @@ impl JobEnqueueable for Proportion {
         let Some(min) = job.min_resources() else {
             return Vote::Permit;
         };
-        let figures = job
-            .queue
-            .and_then(|queue| self.queues.get_mut(queue.slot())?.as_mut());
-        let Some(figures) = figures else {
+        let Some(queue) = job.queue else {
+            return Vote::Permit;
+        };
+        let Some(figures) = self.queues.get_mut(queue.slot()).and_then(Option::as_mut) else {
             return Vote::Permit;
         };
         let mut sum = min.clone();
         sum.add(&figures.allocated);
         sum.add(&figures.inqueue);
         admission::take(&mut sum, &figures.elastic);
-        let short = admission::short_of(&sum, &figures.limit, min, Missing::Infinity);
+        let nobody = &mut figures.promised_to_nobody;
+        let promised_to_nobody = || {
+            let jobs = || view.queue(queue).jobs.values().map(|job| view.job(*job));
+            nobody
+                .get_or_insert_with(|| admission::promised_to_nobody(jobs()))
+                .clone()
+        };
+        let short = admission::short_of(&sum, &figures.limit, min, Missing::Infinity, promised_to_nobody);
         if short.is_empty() {
             figures.inqueue.add(min);
             return Vote::Permit;

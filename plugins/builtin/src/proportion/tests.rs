@@ -165,6 +165,14 @@ fn a_refusal_names_what_is_short() {
 }
 
 #[test]
+fn devices_promised_to_pods_are_held_against_everybody() {
+    let mut fixture = fixture();
+    fixture.pod("promised-0", "promised", "", "example.com/gpu=5", |_| ());
+    let vote = vote(&mut fixture, |_| (), Some("cpu=1"));
+    assert!(matches!(vote, Vote::Reject(_)), "as Volcano 1.9: {vote:?}");
+}
+
+#[test]
 fn a_permit_counts_at_once() {
     let mut fixture = fixture();
     fixture.queue("q", |queue| queue.capability = amounts("cpu=5"));
