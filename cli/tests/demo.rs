@@ -31,7 +31,7 @@ fn find<'a>(summary: &'a Value, list: &str, name: &str) -> &'a Value {
 
 #[test]
 fn once_places_a_gang_by_what_real_and_simulated_collectors_streamed() {
-    let output = demo(&["--once", "--window", "3", "-o", "json"]);
+    let output = demo(&["--once", "--window", "5", "-o", "json"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     let summary: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{told}"));

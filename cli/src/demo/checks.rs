@@ -59,6 +59,8 @@ pub struct Facts<'a> {
     pub if_calm: Option<&'a BTreeMap<String, String>>,
     /// Only one decision was asked for.
     pub once: bool,
+    /// Why the story ended early, if it did.
+    pub cut_short: Option<&'static str>,
 }
 
 /// All claims.
@@ -86,6 +88,13 @@ fn of<'a>(facts: &'a Facts<'_>, act: Act) -> impl Iterator<Item = &'a Job> {
     facts.jobs.iter().copied().filter(move |job| job.act == act as u8)
 }
 
+fn none_came(facts: &Facts<'_>, act: Act) -> String {
+    match facts.cut_short {
+        Some(why) => format!("skipped: {why}"),
+        None => format!("skipped: no gang has `arrives: \"{}\"`", act as u8),
+    }
+}
+
 fn placed(facts: &Facts<'_>) -> Check {
     let placed = of(facts, Act::Calm).find(|job| job.state == State::Placed);
     let (verdict, detail) = match (placed, of(facts, Act::Calm).next()) {
@@ -100,10 +109,7 @@ fn placed(facts: &Facts<'_>) -> Check {
             (Verdict::Held, detail)
         }
         (None, Some(job)) => (Verdict::Failed, format!("{} waits: {}", job.name, job.message)),
-        (None, None) => (
-            Verdict::NotShown,
-            "no gang came; the time may have been too short".to_owned(),
-        ),
+        (None, None) => (Verdict::NotShown, none_came(facts, Act::Calm)),
     };
     Check {
         claim: "a gang is placed whole",
@@ -155,10 +161,7 @@ fn avoided(facts: &Facts<'_>) -> Check {
     }
     let jobs: Vec<_> = of(facts, Act::Hot).collect();
     let Some(first) = jobs.first() else {
-        return check(
-            Verdict::NotShown,
-            "skipped: no gang has `arrives: \"2\"`".to_owned(),
-        );
+        return check(Verdict::NotShown, none_came(facts, Act::Hot));
     };
     let went = jobs
         .iter()
@@ -217,7 +220,7 @@ fn whole(facts: &Facts<'_>) -> Check {
         (
             Verdict::Held,
             format!(
-                "{} gangs, each whole or not at all after every cycle",
+                "gangs: {}; each whole or not at all after every cycle",
                 facts.jobs.len()
             ),
         )
@@ -241,7 +244,8 @@ fn waits(facts: &Facts<'_>) -> Check {
         (Some(job), _) => (Verdict::Held, format!("{}: {}", job.name, job.message)),
         (None, Some(job)) => (Verdict::NotShown, format!("skipped: {} found room", job.name)),
         (None, None) if facts.once => (Verdict::NotAsked, "one decision only".to_owned()),
-        (None, None) => (Verdict::NotAsked, "no such gang came".to_owned()),
+        (None, None) if facts.cut_short.is_some() => (Verdict::NotShown, none_came(facts, Act::Last)),
+        (None, None) => (Verdict::NotAsked, none_came(facts, Act::Last)),
     };
     Check {
         claim: "a gang that does not fit waits whole, and says why",

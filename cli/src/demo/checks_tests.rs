@@ -67,6 +67,7 @@ fn verdicts(jobs: &[Job], heated: &Heated, if_calm: &[(&str, &str)], once: bool)
         heat_detail: "detail".into(),
         if_calm: Some(&calm),
         once,
+        cut_short: None,
     });
     assert!(checks.iter().all(|check| !check.detail.is_empty()), "{checks:?}");
     (
@@ -199,6 +200,28 @@ fn a_gang_in_part_fails_whatever_else_held() {
         heat_detail: String::new(),
         if_calm: None,
         once: true,
+        cut_short: None,
     });
     assert_eq!((checks[3].verdict, exit_code(&checks)), (Verdict::Failed, 1));
+}
+
+#[test]
+fn a_story_cut_short_shows_less_than_was_asked_for() {
+    let (in_part, heated) = (BTreeSet::new(), Heated::No("the time was over before"));
+    let first = job(Act::Calm, &[Some("a")], "");
+    let checks = judge(&Facts {
+        host: HOST,
+        jobs: vec![&first],
+        in_part: &in_part,
+        heated: &heated,
+        heat_detail: String::new(),
+        if_calm: None,
+        once: false,
+        cut_short: Some("the time was over before"),
+    });
+    use Verdict::{Held, NotShown};
+    let verdicts: Vec<_> = checks.iter().map(|check| check.verdict).collect();
+    assert_eq!(verdicts, [Held, NotShown, NotShown, Held, NotShown]);
+    assert_eq!(exit_code(&checks), 3);
+    assert_eq!(checks[4].detail, "skipped: the time was over before");
 }

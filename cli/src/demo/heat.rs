@@ -104,15 +104,44 @@ pub fn why(entry: Option<&NodeEntry>, limits: Option<Limits>) -> String {
         Some(message) => format!("{} ({message})", detection.kind),
         None => detection.kind.clone(),
     }));
-    if parts.is_empty() && !entry.unavailable.is_empty() {
-        let absent: Vec<_> = entry
-            .unavailable
-            .iter()
-            .map(|(source, reason)| format!("{source} ({reason})"))
-            .collect();
-        parts.push(format!("without {}", absent.join(", ")));
+    if parts.is_empty() {
+        parts.extend(absent(entry, |source, reason| format!("{source} ({reason})")));
     }
     parts.join("; ")
+}
+
+/// The same in a few words, for a table.
+pub fn why_in_short(entry: Option<&NodeEntry>, limits: Option<Limits>) -> String {
+    let Some(entry) = entry else {
+        return "no report".to_owned();
+    };
+    if !entry.status.is_ok() {
+        return entry.reason.clone().unwrap_or_else(|| entry.status.to_string());
+    }
+    if let Some((name, value, limit)) = limits.and_then(|limits| over(entry, limits)) {
+        return format!("{name} {value:.1} > {limit:.0}");
+    }
+    match entry.detections.is_empty() {
+        false => {
+            let kinds: Vec<_> = entry
+                .detections
+                .iter()
+                .map(|detection| detection.kind.as_str())
+                .collect();
+            kinds.join(", ")
+        }
+        true => absent(entry, |source, _| source.to_owned()).unwrap_or_default(),
+    }
+}
+
+/// The sources without data, if there are any.
+fn absent(entry: &NodeEntry, each: impl Fn(&str, &str) -> String) -> Option<String> {
+    let sources: Vec<_> = entry
+        .unavailable
+        .iter()
+        .map(|(source, reason)| each(source, reason))
+        .collect();
+    (!sources.is_empty()).then(|| format!("without {}", sources.join(", ")))
 }
 
 #[cfg(test)]
@@ -187,6 +216,14 @@ mod tests {
             assert_eq!(heat(entry.as_ref(), LIMITS), expected, "{name}");
             assert_eq!(why(entry.as_ref(), LIMITS), told, "{name}");
         }
+        let short = |entry: &NodeEntry| why_in_short(Some(entry), LIMITS);
+        assert_eq!(short(&entry(20.1, 0.0)), "psi_io_some 20.1 > 20");
+        let without = NodeEntry {
+            unavailable: [("llc".to_owned(), "not_supported".to_owned())].into(),
+            ..entry(3.0, 0.0)
+        };
+        assert_eq!(short(&without), "without llc");
+        assert_eq!(why(Some(&without), LIMITS), "without llc (not_supported)");
         assert_eq!(
             heat(Some(&entry(90.0, 9.0)), None),
             Heat::Calm,

@@ -4,7 +4,7 @@ use super::table::paint;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-/// Messages that stay below the tables.
+/// Messages shown below the tables.
 const RECENT: usize = 8;
 /// Width of output that goes to no terminal.
 const PLAIN_WIDTH: u16 = 160;
@@ -13,7 +13,8 @@ const PLAIN_WIDTH: u16 = 160;
 pub struct Screen {
     mode: Mode,
     colour: bool,
-    recent: Vec<String>,
+    /// Messages of a live screen so far.
+    said: Vec<String>,
     /// Lines that the last drawing took.
     drawn: usize,
 }
@@ -42,7 +43,7 @@ impl Screen {
         Self {
             mode,
             colour: terminal && !no_color && !dumb && !aside,
-            recent: Vec::new(),
+            said: Vec::new(),
             drawn: 0,
         }
     }
@@ -56,11 +57,7 @@ impl Screen {
     pub fn say(&mut self, at: Duration, message: &str) {
         let line = format!("[{:5.1} s] {message}", at.as_secs_f64());
         match self.mode {
-            Mode::Live => {
-                self.recent.push(line);
-                let excess = self.recent.len().saturating_sub(RECENT);
-                self.recent.drain(..excess);
-            }
+            Mode::Live => self.said.push(line),
             Mode::Lines => print(&line),
             Mode::Aside => eprintln!("{line}"),
         }
@@ -72,34 +69,44 @@ impl Screen {
             return;
         }
         let (columns, rows) = size().unwrap_or((PLAIN_WIDTH, u16::MAX));
+        // A line too long or too many would break the way back up; the tables come first.
+        let rows = usize::from(rows.saturating_sub(1)).max(1);
+        let recent = RECENT.min(rows.saturating_sub(lines.len() + 1));
         let mut all = lines;
         all.push(String::new());
-        all.extend(self.recent.iter().cloned());
-        // A line too long or too many would break the way back up.
-        all.truncate(usize::from(rows.saturating_sub(1)).max(1));
-        let mut text = String::new();
-        if self.drawn > 0 {
-            text.push_str(&format!("\x1b[{}A", self.drawn));
-        }
-        text.push_str("\r\x1b[J");
+        all.extend(
+            self.said
+                .iter()
+                .skip(self.said.len().saturating_sub(recent))
+                .cloned(),
+        );
+        all.truncate(rows);
+        let mut text = self.erase();
         for line in &all {
             let cut: String = line.chars().take(usize::from(columns)).collect();
             text.push_str(&self.painted(&cut));
             text.push('\n');
         }
         self.drawn = all.len();
-        let mut out = std::io::stdout().lock();
-        // Who closed the terminal does not miss it.
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        put(&text);
     }
 
-    /// Prints lines that stay.
+    /// What takes the last drawing away.
+    fn erase(&mut self) -> String {
+        match std::mem::take(&mut self.drawn) {
+            0 => String::new(),
+            drawn => format!("\x1b[{drawn}A\r\x1b[J"),
+        }
+    }
+
+    /// Prints lines that stay, in place of the last drawing and after all that was said.
     pub fn keep(&mut self, lines: &[String]) {
         if self.mode == Mode::Aside {
             return;
         }
-        self.drawn = 0;
-        for line in lines {
+        put(&self.erase());
+        let said = std::mem::take(&mut self.said);
+        for line in said.iter().chain(lines) {
             print(&self.painted(line));
         }
     }
@@ -109,10 +116,14 @@ impl Screen {
     }
 }
 
-/// Prints a line; a reader that has seen enough is no error.
 fn print(line: &str) {
+    put(&format!("{line}\n"));
+}
+
+/// Writes to standard output; a reader that has seen enough is no error.
+fn put(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{line}");
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Columns and rows of the terminal.

@@ -52,9 +52,13 @@ pub async fn show(arguments: &Arguments) -> Result<Summary> {
             _ = interrupt.recv() => { interrupted = true; None }
             _ = terminate.recv() => { interrupted = true; None }
         };
-        if !interrupted {
-            show.look(report)?;
+        match interrupted {
+            true => show.story.cut_short("it was interrupted before"),
+            false => show.look(report)?,
         }
+    }
+    if show.heat_detail.is_empty() {
+        show.heat_detail = show.told_of_heat(show.entry());
     }
     // Waits for the load's threads, each of which has at most one read to finish.
     let load = show.load.take().map(|load| {
@@ -315,6 +319,7 @@ impl Show {
             heat_detail: self.heat_detail.clone(),
             if_calm: self.if_calm.as_ref(),
             once: self.once,
+            cut_short: self.story.is_cut_short(),
         });
         let exit_code = if interrupted {
             INTERRUPTED

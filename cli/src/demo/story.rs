@@ -108,6 +108,8 @@ pub struct Story {
     heated: Heated,
     /// It was already hot when the load was to begin.
     hot_before: bool,
+    /// Why it ended early.
+    cut_short: Option<&'static str>,
     log: Vec<(Phase, Duration)>,
 }
 
@@ -121,6 +123,7 @@ impl Story {
             hot_since: None,
             heated: Heated::NotTried,
             hot_before: false,
+            cut_short: None,
             log: vec![(Phase::Warmup, Duration::ZERO)],
         }
     }
@@ -140,12 +143,26 @@ impl Story {
         &self.heated
     }
 
+    /// Why it ended early, if it did.
+    pub fn is_cut_short(&self) -> Option<&'static str> {
+        self.cut_short
+    }
+
+    /// It ends here, whatever was still to come.
+    pub fn cut_short(&mut self, why: &'static str) {
+        if self.phase == Phase::Done {
+            return;
+        }
+        self.cut_short = Some(why);
+        if self.plan.load && self.heated == Heated::NotTried {
+            self.heated = Heated::No(why);
+        }
+    }
+
     /// Goes on by what is seen now.
     pub fn advance(&mut self, seen: Seen) -> Vec<Step> {
         if self.phase != Phase::Done && seen.at >= self.plan.timeout {
-            if self.phase == Phase::Heating {
-                self.heated = Heated::No("the time was over before");
-            }
+            self.cut_short("the time was over before");
             self.enter(Phase::Done, seen.at);
             return vec![Step::StopLoad, Step::Finish];
         }

@@ -150,4 +150,18 @@ fn the_timeout_ends_everything() {
     assert_eq!(steps.last(), Some(&(12, Step::Finish)));
     assert!(steps.contains(&(12, Step::StopLoad)));
     assert_eq!(story.heated(), &Heated::No("the time was over before"));
+    let (story, _) = play(
+        Plan {
+            timeout: Duration::from_secs(4),
+            ..PLAN
+        },
+        |_, _| Heat::Calm,
+        100,
+    );
+    assert_eq!(
+        story.heated(),
+        &Heated::No("the time was over before"),
+        "even before the load"
+    );
+    assert!(story.is_cut_short().is_some());
 }

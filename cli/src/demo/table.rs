@@ -67,7 +67,7 @@ fn cells(row: &NodeRow<'_>, limits: Option<Limits>) -> [String; COLUMNS.len()] {
         row.room.map_or_else(dash, |(_, free, all)| {
             format!("{:.1}/{:.0}", free / 1000.0, all / 1000.0)
         }),
-        heat::why(row.entry, limits),
+        heat::why_in_short(row.entry, limits),
     ]
 }
 

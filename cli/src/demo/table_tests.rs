@@ -54,8 +54,8 @@ fn nodes_show_level_dimensions_and_why() {
         [
             "STATE NODE KIND LEVEL CACHE MEMORY IO PSI IO P99 MS PODS CPU FREE WHY",
             "calm box real 0.03 - 0.00 0.15 3.0 1.2 1 1.5/2",
-            "hot sim-hot simulated 0.61 - 0.00 1.00 32.0 1.2 0 8.0/8 psi_io_some 32.0 > 20: kept off",
-            "none blind simulated - - - - - - - - no report: scored 50",
+            "hot sim-hot simulated 0.61 - 0.00 1.00 32.0 1.2 0 8.0/8 psi_io_some 32.0 > 20",
+            "none blind simulated - - - - - - - - no report",
         ]
     );
     let columns: Vec<_> = text
