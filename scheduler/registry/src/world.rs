@@ -98,9 +98,9 @@ impl World {
 
     /// Lets the pod run on the node, whatever it did before. A pod that does not exist is passed over.
     pub fn run(&mut self, pod: &PodName, node: &Text) {
-        let place = Some(node.clone());
+        let place = node.clone();
         self.replace(pod, |record| {
-            record.node = place.unwrap_or_default();
+            record.node = place;
             record.phase = PodPhase::Running;
         });
     }
