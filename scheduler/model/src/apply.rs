@@ -211,6 +211,7 @@ impl Cluster {
         let min_scalars_whole = record
             .min_resources_whole
             .iter()
+            .filter(|(name, _)| counts_whole(name))
             .filter_map(|(name, amount)| Some((self.scalars.intern(name).ok()?, *amount)))
             .collect();
         self.warnings.extend(refused);
@@ -389,6 +390,12 @@ impl Cluster {
 
 fn job_uid(namespace: &str, name: &str) -> Text {
     format!("{namespace}/{name}").into()
+}
+
+/// Names that Volcano 1.9 takes in whole units where it reserves what a running group lacks: scalars as Kubernetes means
+/// them, which `pods` and `ephemeral-storage` are not.
+fn counts_whole(name: &str) -> bool {
+    !matches!(name, "cpu" | "memory" | "pods" | "ephemeral-storage") && crate::resource::unit_of(name).is_some()
 }
 
 /// Amounts by name as amounts by id. A name beyond what the registry can hold is left out and told.

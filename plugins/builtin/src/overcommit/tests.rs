@@ -107,6 +107,24 @@ fn a_job_is_not_charged_for_devices_promised_to_a_group_without_pods() {
 }
 
 #[test]
+fn a_running_group_holds_back_what_it_lacks_of_its_minimum() {
+    let rows = [("what is left", "cpu=3", true), ("beyond it", "cpu=3.001", false)];
+    for (name, min, permitted) in rows {
+        let mut fixture = fixture();
+        fixture.job("served", "q", |group| {
+            group.status.phase = mco_model::event::PodGroupPhase::Running;
+            group.min_resources = Some(amounts("cpu=2,memory=1"));
+            group.min_resources_whole =
+                vec![("cpu".into(), 2.0), ("memory".into(), 1.0), ("pods".into(), 3.0)];
+        });
+        fixture.pod("served-0", "served", "n", "cpu=1,memory=1", |_| ());
+        // 10 less 4 and 1 in use, 2 promised and 1 held back: 2 left at a factor of 1, 3 at 1.1.
+        let vote = ask(&mut fixture, 1.1, Some(min));
+        assert_eq!(vote == Vote::Permit, permitted, "{name}: {vote:?}");
+    }
+}
+
+#[test]
 fn only_what_was_admitted_counts_from_then_on() {
     let mut fixture = fixture();
     let ids: Vec<JobId> = ["a", "b"]
