@@ -23,20 +23,31 @@ pub struct Objects {
 
 /// Reads the configuration; the built-in default without a file.
 pub fn read_conf(path: Option<&Path>) -> Result<SchedulerConf> {
-    let Some(path) = path else { return Ok(SchedulerConf::built_in()) };
+    let Some(path) = path else {
+        return Ok(SchedulerConf::built_in());
+    };
     let bytes = std::fs::read(path).with_context(|| format!("cannot read --conf {}", path.display()))?;
     conf::read(&bytes).with_context(|| format!("--conf {}", path.display()))
 }
 
 /// The queue that the scheduler makes when it starts; one of the same name in the files takes its place.
 pub fn default_queue(name: &str) -> Event {
-    Event::QueueSet(Box::new(QueueRecord { name: name.into(), weight: 1, reclaimable: true, ..QueueRecord::default() }))
+    Event::QueueSet(Box::new(QueueRecord {
+        name: name.into(),
+        weight: 1,
+        reclaimable: true,
+        ..QueueRecord::default()
+    }))
 }
 
 /// Reads every file given, folders with all their files in the order of their names.
 pub fn read_cluster(arguments: &Arguments) -> Result<Objects> {
     let options = Options {
-        scheduler_names: arguments.scheduler_name.iter().map(|name| name.as_str().into()).collect(),
+        scheduler_names: arguments
+            .scheduler_name
+            .iter()
+            .map(|name| name.as_str().into())
+            .collect(),
         ..Options::default()
     };
     let mut objects = Objects::default();
@@ -69,7 +80,9 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).with_context(cannot)? {
         let file = entry.with_context(cannot)?.path();
-        let wanted = file.extension().is_some_and(|end| ["yaml", "yml", "json", "jsonl"].iter().any(|e| end == *e));
+        let wanted = file
+            .extension()
+            .is_some_and(|end| ["yaml", "yml", "json", "jsonl"].iter().any(|e| end == *e));
         if file.is_file() && wanted {
             files.push(file);
         }
@@ -81,7 +94,9 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
 fn read(path: &Path) -> Result<Vec<u8>> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).context("cannot read objects from standard input")?;
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .context("cannot read objects from standard input")?;
         return Ok(bytes);
     }
     std::fs::read(path).with_context(|| format!("cannot read --cluster {}", path.display()))

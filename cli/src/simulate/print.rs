@@ -23,25 +23,46 @@ pub fn print(report: &Report, output: Output) -> Result<()> {
 
 fn wide(report: &Report) -> String {
     let mut text = String::new();
-    let places = report.binds.iter().map(|(pod, node)| [pod.clone(), "bind".to_owned(), node.clone()]);
-    let waits = report.pipelined.iter().map(|(pod, node)| [pod.clone(), "pipelined".to_owned(), node.clone()]);
-    let evictions = report.evicts.iter().map(|pod| [pod.clone(), "evict".to_owned(), String::new()]);
-    section(&mut text, ["POD", "DECISION", "NODE"], places.chain(waits).chain(evictions));
+    let places = report
+        .binds
+        .iter()
+        .map(|(pod, node)| [pod.clone(), "bind".to_owned(), node.clone()]);
+    let waits = report
+        .pipelined
+        .iter()
+        .map(|(pod, node)| [pod.clone(), "pipelined".to_owned(), node.clone()]);
+    let evictions = report
+        .evicts
+        .iter()
+        .map(|pod| [pod.clone(), "evict".to_owned(), String::new()]);
+    section(
+        &mut text,
+        ["POD", "DECISION", "NODE"],
+        places.chain(waits).chain(evictions),
+    );
     let groups = report.podgroups.iter().map(|(name, group)| {
         let condition = group.conditions.last();
         let why = group.reasons.iter().map(reason).next();
-        let message = condition.map(|condition| condition.message.clone()).filter(|text| !text.is_empty());
+        let message = condition
+            .map(|condition| condition.message.clone())
+            .filter(|text| !text.is_empty());
         [
             name.clone(),
             group.phase.to_owned(),
-            condition.map(|condition| condition.kind.clone()).unwrap_or_default(),
+            condition
+                .map(|condition| condition.kind.clone())
+                .unwrap_or_default(),
             why.or(message).unwrap_or_default(),
         ]
     });
     section(&mut text, ["PODGROUP", "PHASE", "CONDITION", "WHY"], groups);
     let pending = report.pending.iter().map(|(pod, told)| {
         let why = told.reasons.iter().map(reason).collect::<Vec<_>>().join("; ");
-        [pod.clone(), told.status.to_owned(), if why.is_empty() { told.message.clone() } else { why }]
+        [
+            pod.clone(),
+            told.status.to_owned(),
+            if why.is_empty() { told.message.clone() } else { why },
+        ]
     });
     section(&mut text, ["PENDING", "STATUS", "WHY"], pending);
     for warning in &report.warnings {
@@ -51,7 +72,11 @@ fn wide(report: &Report) -> String {
         let _ = writeln!(
             text,
             "cycle: {:.3} s wall, {:.3} s CPU, {:.0} MiB, {} binds, {} evictions",
-            timing.cycle_wall_seconds, timing.cycle_cpu_seconds, timing.peak_rss_mi_b, timing.binds, timing.evicts
+            timing.cycle_wall_seconds,
+            timing.cycle_cpu_seconds,
+            timing.peak_rss_mi_b,
+            timing.binds,
+            timing.evicts
         );
         let _ = writeln!(text, "  open {:.3} s", timing.open_seconds);
         for (action, seconds) in &timing.actions {

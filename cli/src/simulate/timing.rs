@@ -42,7 +42,12 @@ impl Stopwatch {
     /// Starts now.
     pub fn start() -> Self {
         let now = Instant::now();
-        Self { started: now, cpu_started: cpu_seconds(), lap: now, timing: Timing::default() }
+        Self {
+            started: now,
+            cpu_started: cpu_seconds(),
+            lap: now,
+            timing: Timing::default(),
+        }
     }
 
     /// A part of the cycle has just ended.
