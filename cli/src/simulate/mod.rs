@@ -92,9 +92,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         world.apply(event);
     }
     let registry = Registry::new();
-    let mut report = Report::default();
-    report.errors = objects.errors;
-    report.ignored = objects.ignored;
+    let mut report = Report {
+        errors: objects.errors,
+        ignored: objects.ignored,
+        ..Report::default()
+    };
     for cycle in 0..arguments.cycles {
         let parameters = CycleParameters {
             uid: format!("cycle-{}", cycle + 1).into(),

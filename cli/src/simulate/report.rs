@@ -159,7 +159,10 @@ impl Report {
             .iter()
             .map(|task| (pod(cluster, task.task), pending(cluster, task)))
             .collect();
-        self.events = events(cluster, outcome).into_iter().map(|event| event_report(cluster, event)).collect();
+        self.events = events(cluster, outcome)
+            .into_iter()
+            .map(|event| event_report(cluster, event))
+            .collect();
         self.add_pods_without_group(cluster);
     }
 
