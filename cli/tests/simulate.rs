@@ -38,21 +38,33 @@ fn gang(name: &str, size: usize, cpu: &str) -> String {
 
 fn simulate(cluster: &str, flags: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcoctl"))
-        .args(["simulate", "--cluster", "-", "--now", "2026-11-30T12:00:00Z", "-o", "json"])
+        .args([
+            "simulate",
+            "--cluster",
+            "-",
+            "--now",
+            "2026-11-30T12:00:00Z",
+            "-o",
+            "json",
+        ])
         .args(flags)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("mcoctl starts");
-    child.stdin.take().expect("piped").write_all(cluster.as_bytes()).expect("mcoctl reads");
+    child
+        .stdin
+        .take()
+        .expect("piped")
+        .write_all(cluster.as_bytes())
+        .expect("mcoctl reads");
     child.wait_with_output().expect("mcoctl ends")
 }
 
 fn report(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("no JSON: {error}\n{}", String::from_utf8_lossy(&output.stderr))
-    })
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no JSON: {error}\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 #[test]
@@ -63,7 +75,10 @@ fn a_gang_that_fits_is_bound_and_one_that_does_not_waits_whole() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(report["binds"], serde_json::json!({"t/a-0": "n1", "t/a-1": "n2"}));
     assert_eq!(report["podgroups"]["t/a"]["phase"], "Running");
-    assert_eq!(report["podgroups"]["t/b"]["conditions"][0]["reason"], "NotEnoughResources");
+    assert_eq!(
+        report["podgroups"]["t/b"]["conditions"][0]["reason"],
+        "NotEnoughResources"
+    );
     let waiting = &report["pending"]["t/b-0"];
     assert_eq!(waiting["status"], "Pending");
     assert_eq!(waiting["reason"], "Unschedulable");
@@ -85,18 +100,37 @@ fn a_broken_document_is_told_with_its_place_and_stops_nothing_else() {
     assert_eq!(output.status.code(), Some(1), "some input was refused");
     assert_eq!(report["binds"].as_object().map(serde_json::Map::len), Some(1));
     let errors = report["errors"].as_array().expect("errors are listed");
-    assert!(errors.iter().any(|error| error.as_str().is_some_and(|text| text.contains("document 3"))), "{errors:?}");
+    assert!(
+        errors
+            .iter()
+            .any(|error| error.as_str().is_some_and(|text| text.contains("document 3"))),
+        "{errors:?}"
+    );
 }
 
 #[test]
 fn quantities_that_make_no_sense_are_told_with_their_field() {
-    let rows = [("1e400x", "requests.cpu"), ("-", "requests.cpu"), ("one", "requests.cpu")];
+    let rows = [
+        ("1e400x", "requests.cpu"),
+        ("-", "requests.cpu"),
+        ("one", "requests.cpu"),
+    ];
     for (cpu, place) in rows {
-        let output = simulate(&format!("{NODES}{}{}", gang("bad", 1, cpu), gang("good", 1, "1")), &[]);
+        let output = simulate(
+            &format!("{NODES}{}{}", gang("bad", 1, cpu), gang("good", 1, "1")),
+            &[],
+        );
         let report = report(&output);
-        assert!(report["binds"].get("t/good-0").is_some(), "{cpu}: the other gang is bound");
+        assert!(
+            report["binds"].get("t/good-0").is_some(),
+            "{cpu}: the other gang is bound"
+        );
         if output.status.code() == Some(1) {
-            assert!(report["errors"].to_string().contains(place), "{cpu}: {}", report["errors"]);
+            assert!(
+                report["errors"].to_string().contains(place),
+                "{cpu}: {}",
+                report["errors"]
+            );
         }
     }
 }
@@ -116,7 +150,10 @@ fn a_pod_that_needs_a_volume_waits_with_that_reason() {
     let cluster = format!("{NODES}{}{}", group("a", 1, ""), pod("a-0", "a", "1", claim));
     let report = report(&simulate(&cluster, &[]));
     assert_eq!(report["binds"], serde_json::json!({}));
-    let message = report["pending"]["t/a-0"]["message"].as_str().unwrap_or_default().to_lowercase();
+    let message = report["pending"]["t/a-0"]["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_lowercase();
     assert!(message.contains("volume"), "{message}");
 }
 
@@ -136,7 +173,10 @@ fn pods_without_group_and_groups_without_queue_are_told_why_they_wait() {
 #[test]
 fn between_cycles_bound_pods_run_and_their_room_is_taken() {
     let cluster = format!("{NODES}{}{}", gang("a", 2, "3"), gang("b", 2, "3"));
-    let report = report(&simulate(&cluster, &["--cycles", "3", "--tie-break", "lowest-name"]));
+    let report = report(&simulate(
+        &cluster,
+        &["--cycles", "3", "--tie-break", "lowest-name"],
+    ));
     let cycles = report["perCycle"].as_array().expect("three cycles");
     assert_eq!(cycles.len(), 3);
     assert_eq!(cycles[1]["binds"], serde_json::json!({}));
@@ -147,8 +187,17 @@ fn between_cycles_bound_pods_run_and_their_room_is_taken() {
 fn time_says_how_long_each_part_took() {
     let report = report(&simulate(&format!("{NODES}{}", gang("a", 2, "1")), &["--time"]));
     let timing = &report["timing"];
-    for key in ["openSeconds", "closeSeconds", "cycleWallSeconds", "cycleCpuSeconds", "peakRssMiB"] {
-        assert!(timing[key].as_f64().is_some_and(|figure| figure >= 0.0), "{key}: {timing}");
+    for key in [
+        "openSeconds",
+        "closeSeconds",
+        "cycleWallSeconds",
+        "cycleCpuSeconds",
+        "peakRssMiB",
+    ] {
+        assert!(
+            timing[key].as_f64().is_some_and(|figure| figure >= 0.0),
+            "{key}: {timing}"
+        );
     }
     assert!(timing["actions"]["allocate"].is_number());
     assert_eq!((&timing["binds"], &timing["evicts"]), (&2.into(), &0.into()));
