@@ -109,7 +109,7 @@ struct Counts {
 impl Counts {
     fn count(&mut self, verdict: &Verdict) {
         match verdict {
-            Verdict::Passed => self.passed += 1,
+            Verdict::Passed | Verdict::PassedWhere(_) => self.passed += 1,
             Verdict::Failed(_) => self.failed += 1,
             Verdict::Skipped(_) => self.skipped += 1,
         }
@@ -141,15 +141,16 @@ impl Report {
     pub fn passed(&self) -> usize {
         self.cases
             .iter()
-            .filter(|(_, _, verdict)| *verdict == Verdict::Passed)
+            .filter(|(_, _, verdict)| matches!(verdict, Verdict::Passed | Verdict::PassedWhere(_)))
             .count()
     }
 
-    /// A line for each case that failed, the skipped ones by reason, the count of each folder and of all.
+    /// A line for each case that failed, the skipped ones and those that differ from upstream's faults by reason, the count
+    /// of each folder and of all.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let mut skipped: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+        let mut named: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
         let mut folders: BTreeMap<&str, Counts> = BTreeMap::new();
         let mut all = Counts::default();
         for (folder, name, verdict) in &self.cases {
@@ -160,13 +161,14 @@ impl Report {
                 Verdict::Failed(difference) => {
                     let _ = writeln!(text, "FAIL {folder}/{name}: {difference}");
                 }
-                Verdict::Skipped(reason) => skipped.entry((folder, reason)).or_default().push(name),
+                Verdict::PassedWhere(fault) => named.entry(("pass", folder, fault)).or_default().push(name),
+                Verdict::Skipped(reason) => named.entry(("skip", folder, reason)).or_default().push(name),
             }
         }
-        for ((folder, reason), names) in &skipped {
+        for ((what, folder, reason), names) in &named {
             let _ = writeln!(
                 text,
-                "skip {folder}, {} ({reason}): {}",
+                "{what} {folder}, {} ({reason}): {}",
                 names.len(),
                 names.join(" ")
             );

@@ -32,7 +32,11 @@ pub fn judge(case: &Value) -> Verdict {
         Err(reason) => return Verdict::Skipped(reason),
     };
     match perform::run(case, &conf, &registry) {
-        Ok(run) => Verdict::of(compare::differences(&expectation, &run)),
+        Ok(run) => {
+            let fault =
+                matches!(expectation.decisions, expect::Decisions::Ends).then_some("crashes or hangs");
+            Verdict::of(compare::differences(&expectation, &run)).where_upstream(fault)
+        }
         Err(error) => Verdict::Failed(format!("cannot be read: {error}")),
     }
 }

@@ -34,7 +34,18 @@ pub fn judge(case: &Value) -> Verdict {
         },
         None => {}
     }
-    Verdict::of(differences)
+    Verdict::of(differences).where_upstream(fault(text, expect))
+}
+
+/// What upstream gets wrong about the text, where ours answers something else.
+fn fault(text: &str, expect: &Value) -> Option<&'static str> {
+    if expect["hang"] == true {
+        return Some("hangs");
+    }
+    let quantity = Quantity::parse(text).ok()?;
+    let differs = |key: &str, ours: i64| expect[key].as_i64().is_some_and(|recorded| recorded != ours);
+    (differs("value", quantity.value()) || differs("milliValue", quantity.milli_value()))
+        .then_some("wraps around or loses the sign")
 }
 
 fn differences(text: &str, read: Result<Quantity, QuantityError>, expect: &Value) -> Vec<String> {

@@ -49,7 +49,14 @@ pub fn judge(case: &Value) -> Verdict {
     if request.best_effort != nothing {
         differences.push(format!("best effort {}, not {nothing}", request.best_effort));
     }
-    Verdict::of(differences)
+    let wraps = cpu != number(&wanted["cpu"])
+        || memory != number(&wanted["memory"])
+        || scalars.iter().any(|(name, amount)| {
+            wanted["scalars"]
+                .get(*name)
+                .is_some_and(|recorded| *name != "pods" && number(recorded) != *amount)
+        });
+    Verdict::of(differences).where_upstream(wraps.then_some("wraps around"))
 }
 
 /// The amount as recorded; where upstream wrapped around because the request does not fit into 64 bits, the most that
