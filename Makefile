@@ -4,7 +4,7 @@ CARGO  ?= cargo
 SHARED ?= ../shared
 BIN    := target/release
 
-.PHONY: help setup demo test test-fast test-slow lint fmt deny build build-analyzer build-collector build-scheduler bench clean
+.PHONY: help setup demo test test-fast test-slow conformance lint fmt deny build build-analyzer build-collector build-scheduler bench clean
 
 help: ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -21,8 +21,10 @@ test: test-fast test-slow ## All tests.
 test-fast: setup ## Unit, table and property tests of every crate.
 	$(CARGO) test --workspace --locked
 
-test-slow: setup ## The recorded cases and the heavier suites, optimised.
-	$(CARGO) build --release --locked -p conformance -p mcoctl
+test-slow: conformance ## The suites that need an optimised build.
+
+conformance: setup ## The recorded cases, those of the shared folder too where it is present.
+	$(CARGO) build --release --locked -p conformance
 	$(BIN)/conformance conformance/cases
 	@if [ -d $(SHARED)/conformance ]; then $(BIN)/conformance $(SHARED)/conformance $(SHARED)/cases-from-the-field; \
 	else echo "$(SHARED) is not here: the cases kept there are not run"; fi
