@@ -38,6 +38,7 @@ fmt:
 
 deny:
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet cargo-deny@0.20.2
+	$(CARGO) fetch --locked
 	$(CARGO) deny --offline check bans licenses sources
 
 build: build-scheduler build-analyzer build-collector ## All binaries.
