@@ -1,6 +1,7 @@
 //! The filter: nodes over a hard limit, and nodes not ready for Kata pods.
 
 use crate::nodes::NodeStates;
+use crate::share::Share;
 use crate::{Mco, NAME};
 use mco_framework::{Dependence, NodeCheck, Predicate, Reason, Refusal, Verdicts, View};
 use mco_model::node::Nodes;
@@ -25,7 +26,10 @@ impl Predicate for Mco {
             limits: states.any_over,
         };
         if filter.limits && self.settings.max_excluded_ratio < 1.0 {
-            filter.limits = filter.excluded_ratio(view, task) <= self.settings.max_excluded_ratio;
+            let share = self
+                .shares
+                .of(view.task(task).class, || filter.excluded(view, task));
+            filter.limits = share.ratio() <= self.settings.max_excluded_ratio;
         }
         Box::new(filter)
     }
@@ -60,25 +64,21 @@ impl Filter<'_> {
         KATA_LABELS.into_iter().all(is_true)
     }
 
-    /// The part of the nodes that the pod could go to, as far as the size of the node, cordons and Kata say, that is
-    /// over a hard limit. It stays the same for the whole session, whatever is placed.
-    fn excluded_ratio(&self, view: View<'_>, task: TaskId) -> f64 {
+    /// How many of the nodes that the pod could go to, as far as the size of the node, cordons and Kata say, are over a
+    /// hard limit. It stays the same for the whole session, whatever is placed.
+    fn excluded(&self, view: View<'_>, task: TaskId) -> Share {
         let request = &view.task(task).request;
         let could_go = |node: &&NodeId| {
             !self.nodes.row(**node).unschedulable
                 && self.nodes.allocatable.covers(**node, request)
                 && (!self.kata || self.runs_kata(**node))
         };
-        let (mut all, mut excluded) = (0_u32, 0_u32);
+        let mut share = Share::default();
         for node in self.nodes.ready().iter().filter(could_go) {
-            all += 1;
-            excluded += u32::from(self.states.over(*node).is_some());
+            share.all += 1;
+            share.excluded += u32::from(self.states.over(*node).is_some());
         }
-        if all == 0 {
-            0.0
-        } else {
-            f64::from(excluded) / f64::from(all)
-        }
+        share
     }
 }
 

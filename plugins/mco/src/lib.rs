@@ -6,12 +6,15 @@ mod freshness;
 mod nodes;
 mod score;
 mod settings;
+mod share;
 
 pub use freshness::{Freshness, judge};
 pub use settings::Settings;
 
+use mco_framework::close::CloseReport;
 use mco_framework::{NodeOrder, OpenContext, PluginError, PluginFactory, Predicate, SessionPlugin, View};
 use nodes::NodeStates;
+use share::Shares;
 use std::sync::OnceLock;
 
 /// The name as configurations spell it.
@@ -42,6 +45,7 @@ impl PluginFactory for McoFactory {
             settings,
             freshness,
             states: OnceLock::new(),
+            shares: Shares::default(),
         }))
     }
 }
@@ -58,6 +62,7 @@ struct Mco {
     freshness: Freshness,
     /// Looked up when the first task looks for a node: most sessions place nothing.
     states: OnceLock<NodeStates>,
+    shares: Shares,
 }
 
 impl Mco {
@@ -76,6 +81,11 @@ impl SessionPlugin for Mco {
     }
     fn node_order(&self) -> Option<&dyn NodeOrder> {
         Some(self)
+    }
+    fn close(&mut self, _view: View<'_>, report: &mut CloseReport) {
+        if let Some(warning) = self.shares.warning(self.settings.max_excluded_ratio) {
+            report.warn(warning);
+        }
     }
 }
 

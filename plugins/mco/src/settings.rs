@@ -161,15 +161,7 @@ impl<'a> Numbers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn map(pairs: &[(&str, Value)]) -> Value {
-        Value::Map(
-            pairs
-                .iter()
-                .map(|(key, value)| (Value::Str((*key).into()), value.clone()))
-                .collect(),
-        )
-    }
+    use crate::tests::fixture::map;
 
     fn text(text: &str) -> Value {
         Value::Str(text.into())

@@ -16,6 +16,7 @@ pub struct CloseReport {
     pub(crate) conditions: Vec<(JobId, GroupCondition)>,
     pub(crate) job_messages: Vec<(JobId, String)>,
     pub(crate) task_messages: Vec<(TaskId, String)>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A condition that a plugin sets on a PodGroup.
@@ -44,6 +45,11 @@ impl CloseReport {
     pub fn tell_task(&mut self, task: TaskId, message: String) {
         self.task_messages.push((task, message));
     }
+
+    /// Tells of something odd about the session as a whole.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
 }
 
 /// What came of a session.
@@ -57,7 +63,7 @@ pub struct SessionOutcome {
     pub jobs: Vec<JobOutcome>,
     /// Every task that was left waiting, job by job.
     pub waiting: Vec<TaskOutcome>,
-    /// What was odd about configuration and arguments.
+    /// What was odd about configuration and arguments, and what plugins had to say about the session as a whole.
     pub warnings: Vec<String>,
 }
 

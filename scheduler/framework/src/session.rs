@@ -273,6 +273,7 @@ impl<'c> Session<'c> {
         for plugin in &mut self.plugins {
             plugin.close(View::new(self.cluster, &self.facts, &self.fits), &mut report);
         }
+        self.warnings.append(&mut report.warnings);
         for (job, message) in std::mem::take(&mut report.job_messages) {
             self.fits.set_job_message(job, message);
         }
