@@ -395,7 +395,8 @@ fn job_uid(namespace: &str, name: &str) -> Text {
 /// Names that Volcano 1.9 takes in whole units where it reserves what a running group lacks: scalars as Kubernetes means
 /// them, which `pods` and `ephemeral-storage` are not.
 fn counts_whole(name: &str) -> bool {
-    !matches!(name, "cpu" | "memory" | "pods" | "ephemeral-storage") && crate::resource::unit_of(name).is_some()
+    !matches!(name, "cpu" | "memory" | "pods" | "ephemeral-storage")
+        && crate::resource::unit_of(name).is_some()
 }
 
 /// Amounts by name as amounts by id. A name beyond what the registry can hold is left out and told.

@@ -227,7 +227,10 @@ fn placement(spec: &PodSpecField<'_>, request: &Request) -> PodSpec {
 }
 
 fn host_ports(spec: &PodSpecField<'_>) -> Vec<HostPort> {
-    let ports = spec.containers.iter().flat_map(|container| container.ports.iter());
+    let ports = spec
+        .containers
+        .iter()
+        .flat_map(|container| container.ports.iter());
     ports
         .filter_map(|port| {
             Some(HostPort {

@@ -101,7 +101,10 @@ impl MissRateSource {
         if counts_second_level(&cpuinfo) {
             let message = "this CPU's cache events count at the second level, not the last";
             let why = Unavailable::new(Reason::NotSupported, message);
-            self.state = State::Refused { why: why.clone(), reads_left: RETRY_EVERY };
+            self.state = State::Refused {
+                why: why.clone(),
+                reads_left: RETRY_EVERY,
+            };
             return Err(why);
         }
         let opened: io::Result<Vec<_>> = online.iter().map(|&cpu| CpuCounters::open(cpu)).collect();
