@@ -37,7 +37,7 @@ fmt:
 	$(CARGO) fmt --all --check
 
 deny:
-	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet cargo-deny@0.20.2
+	@command -v cargo-deny >/dev/null || $(CARGO) install --debug --locked --quiet cargo-deny@0.20.2
 	$(CARGO) fetch --locked
 	$(CARGO) deny --offline check bans licenses sources
 
