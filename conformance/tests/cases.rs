@@ -24,7 +24,7 @@ fn hold(folders: &[PathBuf], at_least: usize) {
     ignore = "takes its time without optimisation: `make test-slow` runs these cases"
 )]
 fn the_cases_kept_here_pass_or_are_skipped_by_name() {
-    hold(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")], 400);
+    hold(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")], 350);
 }
 
 #[test]

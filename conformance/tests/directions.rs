@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// What each crate may depend on among our own, besides what those may depend on.
+/// What each crate may depend on among our own.
 const ALLOWED: [(&str, &[&str]); 13] = [
     ("mco-model", &[]),
     ("mco-crds", &[]),
@@ -34,6 +34,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
             "mco-actions",
             "mco-objects",
             "mco-registry",
+            "mco-plugin",
             "mco-crds",
             "mco-proto",
             "mco-collector",
