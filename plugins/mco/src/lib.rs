@@ -1,10 +1,32 @@
 //! The interference-aware plugin: keeps pods off nodes under pressure and prefers calm ones, by the report that the
 //! analyzer writes. Without a fresh report it neither filters nor prefers.
+//!
+//! Arguments, under `arguments.mco-plugin` or directly under `arguments`; a dot stands for a mapping inside. A value that
+//! cannot be used leaves the default and a warning that names the argument.
+//!
+//! | argument | unit | default | meaning |
+//! |---|---|---|---|
+//! | `crName` | name | `cluster` | the NodeInterferenceReport to go by |
+//! | `crStatusTTLSeconds` | seconds | 30 | an older report does not count |
+//! | `fallbackWhenCROutdated` | true, false | true | `false` has no effect: a report that is too old never counts |
+//! | `hardConstraints.psiMemoryFullAvg10` | percent | 0 | nodes above it are filtered out |
+//! | `hardConstraints.psiMemoryFullAvg10Release` | percent | the limit | a node that was above the limit comes back at or below this; at most the limit |
+//! | `hardConstraints.psiIoSomeAvg10Threshold` | percent | 20 | nodes above it are filtered out |
+//! | `hardConstraints.psiIoSomeAvg10Release` | percent | the limit | a node that was above the limit comes back at or below this; at most the limit |
+//! | `hardConstraints.holdSeconds` | seconds | 0 | a node that was above a limit does not come back before that long after it was last seen there |
+//! | `maxExcludedRatio` | 0 to 1 | 1 | when more than this part of the nodes that a pod could go to is filtered out by hard limits, they do not filter it and the session warns; 1 is never |
+//!
+//! With a release value and a hold time, a node comes back when it meets both. Only sessions with a fresh report whose
+//! entry is `ok` and has pressure figures see a node over a limit, and only they filter it out. A node that leaves the
+//! report is forgotten, and so are all when neither is set any more.
 
 mod filter;
 mod freshness;
+mod limits;
+mod memory;
 mod nodes;
 mod score;
+mod section;
 mod settings;
 mod share;
 
@@ -13,9 +35,10 @@ pub use settings::Settings;
 
 use mco_framework::close::CloseReport;
 use mco_framework::{NodeOrder, OpenContext, PluginError, PluginFactory, Predicate, SessionPlugin, View};
+use memory::Memory;
 use nodes::NodeStates;
 use share::Shares;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The name as configurations spell it.
 pub const NAME: &str = "mco-plugin";
@@ -23,9 +46,11 @@ pub const NAME: &str = "mco-plugin";
 /// The score of a node about which nothing is known.
 pub const NEUTRAL_SCORE: f64 = 50.0;
 
-/// Makes the plugin `mco-plugin`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct McoFactory;
+/// Makes the plugin `mco-plugin`, and remembers between sessions what its arguments want remembered.
+#[derive(Debug, Default)]
+pub struct McoFactory {
+    memory: Mutex<Memory>,
+}
 
 impl PluginFactory for McoFactory {
     fn name(&self) -> &'static str {
@@ -41,10 +66,19 @@ impl PluginFactory for McoFactory {
             .report()
             .and_then(|report| freshness::clock_warning(report, view.now(), settings.ttl_seconds));
         context.warnings.extend(clock);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = OnceLock::new();
+        if settings.holds_on() {
+            // What was over a limit in a session that places nothing counts in the next.
+            memory.forget_absent(view.report());
+            states.get_or_init(|| NodeStates::look_up(view, freshness, &settings, Some(&mut memory)));
+        } else {
+            memory.forget_limits();
+        }
         Ok(Box::new(Mco {
             settings,
             freshness,
-            states: OnceLock::new(),
+            states,
             shares: Shares::default(),
         }))
     }
@@ -53,14 +87,14 @@ impl PluginFactory for McoFactory {
 /// A factory of every plugin of this crate.
 #[must_use]
 pub fn factories() -> Vec<Box<dyn PluginFactory>> {
-    vec![Box::new(McoFactory)]
+    vec![Box::new(McoFactory::default())]
 }
 
 /// One session sees one report, judged once.
 struct Mco {
     settings: Settings,
     freshness: Freshness,
-    /// Looked up when the first task looks for a node: most sessions place nothing.
+    /// Looked up when the first task looks for a node, as most sessions place nothing, unless earlier sessions count.
     states: OnceLock<NodeStates>,
     shares: Shares,
 }
@@ -68,7 +102,7 @@ struct Mco {
 impl Mco {
     fn states(&self, view: View<'_>) -> &NodeStates {
         self.states
-            .get_or_init(|| NodeStates::look_up(view, self.freshness, &self.settings))
+            .get_or_init(|| NodeStates::look_up(view, self.freshness, &self.settings, None))
     }
 }
 

@@ -1,9 +1,11 @@
 //! What the report says of each node, looked up once for a session.
 
+use crate::NEUTRAL_SCORE;
 use crate::freshness::Freshness;
+use crate::limits::{LastOver, Limits};
+use crate::memory::Memory;
 use crate::settings::Settings;
-use crate::{NAME, NEUTRAL_SCORE};
-use mco_framework::{Measured, Reason, View};
+use mco_framework::{Reason, View};
 use mco_model::interference::NodeInterference;
 use mco_model::{Id, NodeId};
 
@@ -27,19 +29,30 @@ const UNKNOWN: NodeState = NodeState {
 };
 
 impl NodeStates {
-    /// Looks the nodes of the report up; of a report that is not fresh nothing is taken.
-    pub fn look_up(view: View<'_>, freshness: Freshness, settings: &Settings) -> Self {
+    /// Looks the nodes of the report up; of a report that is not fresh nothing is taken. With a memory, a node that was
+    /// over a limit before may still be.
+    pub fn look_up(
+        view: View<'_>,
+        freshness: Freshness,
+        settings: &Settings,
+        mut memory: Option<&mut Memory>,
+    ) -> Self {
         let (Some(age), Some(report)) = (freshness.age(), view.report()) else {
             return Self::default();
         };
+        let limits = Limits::of(settings);
         let mut states = vec![UNKNOWN; view.nodes.slots()];
         let mut any_over = false;
         for (name, entry) in &report.nodes {
             if let Some(node) = view.nodes.find(name)
                 && let Some(state) = states.get_mut(node.slot())
             {
+                let judge = |last_over: &mut LastOver| limits.judge(entry, last_over, view.now(), age);
                 state.score = score(entry);
-                state.over = over_limit(entry, settings, age);
+                state.over = match &mut memory {
+                    Some(memory) => memory.node(name, judge),
+                    None => judge(&mut LastOver::default()),
+                };
                 any_over |= state.over.is_some();
             }
         }
@@ -66,32 +79,4 @@ fn score(entry: &NodeInterference) -> f64 {
         .level
         .filter(|level| entry.ok && (0.0..=1.0).contains(level));
     level.map_or(NEUTRAL_SCORE, |level| 100.0 * (1.0 - level))
-}
-
-fn over_limit(entry: &NodeInterference, settings: &Settings, age_seconds: f64) -> Option<Reason> {
-    if !entry.ok || !entry.psi_available {
-        return None;
-    }
-    let over = |code, text, value: Option<f64>, threshold: f64| {
-        let value = value.filter(|value| *value > threshold)?;
-        Some(Reason::fixed(NAME, code, text).with(Measured {
-            value,
-            threshold,
-            age_seconds,
-        }))
-    };
-    over(
-        "psi_memory_full",
-        "node(s) had memory pressure above the limit (psi_memory_full)",
-        entry.psi_memory_full_avg10,
-        settings.psi_memory_full_avg10,
-    )
-    .or_else(|| {
-        over(
-            "psi_io_some",
-            "node(s) had I/O pressure above the limit (psi_io_some)",
-            entry.psi_io_some_avg10,
-            settings.psi_io_some_avg10,
-        )
-    })
 }

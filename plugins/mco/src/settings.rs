@@ -1,7 +1,8 @@
 //! What the plugin's arguments ask for.
 
 use crate::NAME;
-use mco_framework::conf::{ArgumentReader, Arguments, Value};
+use crate::section::{Section, not_a_mapping};
+use mco_framework::conf::Arguments;
 
 /// The plugin's arguments, defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +13,15 @@ pub struct Settings {
     pub ttl_seconds: f64,
     /// `hardConstraints.psiMemoryFullAvg10`, percent: nodes above it are filtered out.
     pub psi_memory_full_avg10: f64,
+    /// `hardConstraints.psiMemoryFullAvg10Release`, percent: a node that was filtered out comes back at or below it.
+    pub psi_memory_full_avg10_release: f64,
     /// `hardConstraints.psiIoSomeAvg10Threshold`, percent: nodes above it are filtered out.
     pub psi_io_some_avg10: f64,
+    /// `hardConstraints.psiIoSomeAvg10Release`, percent: a node that was filtered out comes back at or below it.
+    pub psi_io_some_avg10_release: f64,
+    /// `hardConstraints.holdSeconds`: a node that was filtered out does not come back before that long after it was last
+    /// seen over the limit.
+    pub hold_seconds: f64,
     /// `maxExcludedRatio`, 0 to 1: when more than this part of the nodes a pod could go to is over a hard limit, nodes
     /// are scored but not filtered. At 1 they are always filtered.
     pub max_excluded_ratio: f64,
@@ -25,7 +33,10 @@ impl Default for Settings {
             cr_name: "cluster".to_owned(),
             ttl_seconds: 30.0,
             psi_memory_full_avg10: 0.0,
+            psi_memory_full_avg10_release: 0.0,
             psi_io_some_avg10: 20.0,
+            psi_io_some_avg10_release: 20.0,
+            hold_seconds: 0.0,
             max_excluded_ratio: 1.0,
         }
     }
@@ -35,7 +46,10 @@ const CR_NAME: &str = "crName";
 const TTL: &str = "crStatusTTLSeconds";
 const HARD: &str = "hardConstraints";
 const MEMORY_FULL: &str = "psiMemoryFullAvg10";
+const MEMORY_FULL_RELEASE: &str = "psiMemoryFullAvg10Release";
 const IO_SOME: &str = "psiIoSomeAvg10Threshold";
+const IO_SOME_RELEASE: &str = "psiIoSomeAvg10Release";
+const HOLD: &str = "holdSeconds";
 const FALLBACK: &str = "fallbackWhenCROutdated";
 const MAX_EXCLUDED: &str = "maxExcludedRatio";
 
@@ -51,110 +65,66 @@ impl Settings {
             warnings.push(not_a_mapping(NAME, value));
         }
         let top = arguments.nested_or_flat(NAME);
-        let defaults = Self::default();
-        let mut reader = Numbers::of(&top, "");
-        let mut settings = Self {
-            cr_name: reader.text(CR_NAME, &defaults.cr_name),
-            ttl_seconds: reader.number(TTL, defaults.ttl_seconds, 0.0, f64::MAX),
-            max_excluded_ratio: reader.number(MAX_EXCLUDED, defaults.max_excluded_ratio, 0.0, 1.0),
-            ..defaults.clone()
-        };
-        if reader.reader.bool(FALLBACK) == Some(false) {
-            reader.warnings.push(format!(
-                "argument `{FALLBACK}` of plugin `{NAME}` is false, which has no effect: a report that is too old never \
-                 counts"
-            ));
-        }
-        reader.unknown(&[CR_NAME, TTL, HARD, FALLBACK, MAX_EXCLUDED, NAME]);
-        warnings.extend(reader.into_warnings());
-        if let Some(value) = top.get(HARD) {
-            match top.nested(HARD) {
-                Some(hard) => {
-                    let mut reader = Numbers::of(&hard, "hardConstraints.");
-                    let mut limit = |key, default| reader.number(key, default, 0.0, f64::INFINITY);
-                    settings.psi_memory_full_avg10 = limit(MEMORY_FULL, defaults.psi_memory_full_avg10);
-                    settings.psi_io_some_avg10 = limit(IO_SOME, defaults.psi_io_some_avg10);
-                    reader.unknown(&[MEMORY_FULL, IO_SOME]);
-                    warnings.extend(reader.into_warnings());
-                }
-                None => warnings.push(not_a_mapping(HARD, value)),
-            }
-        }
+        let mut settings = Self::default();
+        let mut section = Section::of(&top, "");
+        settings.read_top(&mut section);
+        section.unknown(&[CR_NAME, TTL, HARD, FALLBACK, MAX_EXCLUDED, NAME]);
+        warnings.extend(section.into_warnings());
+        within(&top, HARD, "hardConstraints.", &mut warnings, |section| {
+            settings.read_hard_constraints(section)
+        });
         (settings, warnings)
     }
+
+    /// A node over a hard limit may stay filtered out although its figures are below.
+    pub(crate) fn holds_on(&self) -> bool {
+        self.hold_seconds > 0.0
+            || self.psi_memory_full_avg10_release < self.psi_memory_full_avg10
+            || self.psi_io_some_avg10_release < self.psi_io_some_avg10
+    }
+
+    fn read_top(&mut self, section: &mut Section<'_>) {
+        self.cr_name = section.text(CR_NAME, &self.cr_name);
+        self.ttl_seconds = section.number(TTL, self.ttl_seconds, 0.0, f64::MAX);
+        self.max_excluded_ratio = section.number(MAX_EXCLUDED, self.max_excluded_ratio, 0.0, 1.0);
+        if section.bool(FALLBACK) == Some(false) {
+            section.warn(
+                FALLBACK,
+                "is false, which has no effect: a report that is too old never counts",
+            );
+        }
+    }
+
+    fn read_hard_constraints(&mut self, section: &mut Section<'_>) {
+        let mut limit = |key, release_key, default| {
+            let limit = section.number(key, default, 0.0, f64::INFINITY);
+            (limit, section.number(release_key, limit, 0.0, limit))
+        };
+        (self.psi_memory_full_avg10, self.psi_memory_full_avg10_release) =
+            limit(MEMORY_FULL, MEMORY_FULL_RELEASE, self.psi_memory_full_avg10);
+        (self.psi_io_some_avg10, self.psi_io_some_avg10_release) =
+            limit(IO_SOME, IO_SOME_RELEASE, self.psi_io_some_avg10);
+        self.hold_seconds = section.number(HOLD, self.hold_seconds, 0.0, f64::MAX);
+        section.unknown(&[MEMORY_FULL, MEMORY_FULL_RELEASE, IO_SOME, IO_SOME_RELEASE, HOLD]);
+    }
 }
 
-fn not_a_mapping(key: &str, value: &Value) -> String {
-    let kind = value.type_name();
-    format!("argument `{key}` of plugin `{NAME}` is {value} ({kind}) but must be a mapping; defaults stay")
-}
-
-/// Reads arguments of one mapping, which lies under `prefix` for messages.
-struct Numbers<'a> {
-    reader: ArgumentReader<'a>,
+/// Reads the mapping under `key`, when there is one.
+fn within(
+    top: &Arguments,
+    key: &str,
     prefix: &'static str,
-    warnings: Vec<String>,
-}
-
-impl<'a> Numbers<'a> {
-    fn of(arguments: &'a Arguments, prefix: &'static str) -> Self {
-        Self {
-            reader: arguments.reader(NAME),
-            prefix,
-            warnings: Vec::new(),
+    warnings: &mut Vec<String>,
+    read: impl FnOnce(&mut Section<'_>),
+) {
+    let Some(value) = top.get(key) else { return };
+    match top.nested(key) {
+        Some(arguments) => {
+            let mut section = Section::of(&arguments, prefix);
+            read(&mut section);
+            warnings.extend(section.into_warnings());
         }
-    }
-
-    fn number(&mut self, key: &str, default: f64, least: f64, most: f64) -> f64 {
-        match self.reader.float(key) {
-            None => default,
-            Some(number) if (least..=most).contains(&number) => number,
-            Some(number) => {
-                let range = if most >= f64::MAX {
-                    format!("{least} or more")
-                } else {
-                    format!("between {least} and {most}")
-                };
-                self.warnings.push(format!(
-                    "argument `{}{key}` of plugin `{NAME}` is {number} but must be {range}; {default} is used",
-                    self.prefix
-                ));
-                default
-            }
-        }
-    }
-
-    fn text(&mut self, key: &str, default: &str) -> String {
-        match self.reader.str(key) {
-            Some("") => {
-                self.warnings.push(format!(
-                    "argument `{}{key}` of plugin `{NAME}` is empty; `{default}` is used",
-                    self.prefix
-                ));
-                default.to_owned()
-            }
-            text => text.unwrap_or(default).to_owned(),
-        }
-    }
-
-    fn unknown(&mut self, known: &[&str]) {
-        for (key, _) in self.reader.arguments().iter() {
-            if !known.contains(&key) {
-                self.warnings.push(format!(
-                    "plugin `{NAME}` knows no argument `{}{key}`: it is ignored",
-                    self.prefix
-                ));
-            }
-        }
-    }
-
-    fn into_warnings(self) -> Vec<String> {
-        let prefix = self.prefix;
-        let typed = self.reader.into_warnings().into_iter().map(|mut warning| {
-            warning.key = format!("{prefix}{}", warning.key);
-            warning.to_string()
-        });
-        typed.chain(self.warnings).collect()
+        None => warnings.push(not_a_mapping(key, value)),
     }
 }
 
@@ -162,6 +132,7 @@ impl<'a> Numbers<'a> {
 mod tests {
     use super::*;
     use crate::tests::fixture::map;
+    use mco_framework::conf::Value;
 
     fn text(text: &str) -> Value {
         Value::Str(text.into())
@@ -169,7 +140,13 @@ mod tests {
 
     #[test]
     fn arguments_of_the_guide_nested_or_flat() {
-        let hard = map(&[(MEMORY_FULL, Value::Int(1)), (IO_SOME, Value::Float(15.5))]);
+        let hard = map(&[
+            (MEMORY_FULL, Value::Int(1)),
+            (MEMORY_FULL_RELEASE, Value::Float(0.5)),
+            (IO_SOME, Value::Float(15.5)),
+            (IO_SOME_RELEASE, Value::Int(10)),
+            (HOLD, Value::Int(45)),
+        ]);
         let pairs = [
             (CR_NAME, text("other")),
             (TTL, Value::Int(60)),
@@ -183,7 +160,10 @@ mod tests {
             cr_name: "other".into(),
             ttl_seconds: 60.0,
             psi_memory_full_avg10: 1.0,
+            psi_memory_full_avg10_release: 0.5,
             psi_io_some_avg10: 15.5,
+            psi_io_some_avg10_release: 10.0,
+            hold_seconds: 45.0,
             max_excluded_ratio: 0.5,
         };
         for arguments in [flat, nested] {
@@ -224,6 +204,32 @@ mod tests {
                 "hardConstraints.psiIoSomeAvg10Threshold",
             ),
             (
+                hard(IO_SOME_RELEASE, Value::Float(20.5)),
+                "hardConstraints.psiIoSomeAvg10Release",
+            ),
+            (
+                hard(IO_SOME_RELEASE, Value::Int(-1)),
+                "hardConstraints.psiIoSomeAvg10Release",
+            ),
+            (
+                hard(IO_SOME_RELEASE, Value::Float(f64::NAN)),
+                "hardConstraints.psiIoSomeAvg10Release",
+            ),
+            (
+                hard(IO_SOME_RELEASE, text("10")),
+                "hardConstraints.psiIoSomeAvg10Release",
+            ),
+            (
+                hard(MEMORY_FULL_RELEASE, Value::Int(1)),
+                "hardConstraints.psiMemoryFullAvg10Release",
+            ),
+            (hard(HOLD, Value::Int(-1)), "hardConstraints.holdSeconds"),
+            (
+                hard(HOLD, Value::Float(f64::INFINITY)),
+                "hardConstraints.holdSeconds",
+            ),
+            (hard(HOLD, Value::Bool(true)), "hardConstraints.holdSeconds"),
+            (
                 hard("psiIoSomeAvg10", Value::Int(5)),
                 "hardConstraints.psiIoSomeAvg10",
             ),
@@ -236,6 +242,33 @@ mod tests {
             assert!(
                 warnings[0].contains(&format!("`{named}`")),
                 "{named}: {warnings:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn release_values_go_by_the_limits_that_hold() {
+        let rows = [
+            // limit, release value, limit that holds, release value that holds, warnings
+            (Value::Int(50), None, 50.0, 50.0, 0),
+            (Value::Int(50), Some(Value::Int(50)), 50.0, 50.0, 0),
+            (Value::Int(50), Some(Value::Int(0)), 50.0, 0.0, 0),
+            (Value::Int(50), Some(Value::Int(51)), 50.0, 50.0, 1),
+            (Value::Int(-5), Some(Value::Int(15)), 20.0, 15.0, 1),
+            (Value::Int(-5), Some(Value::Int(30)), 20.0, 20.0, 2),
+        ];
+        for (limit, release, expected_limit, expected_release, warned) in rows {
+            let mut pairs = vec![(IO_SOME, limit.clone())];
+            pairs.extend(release.map(|release| (IO_SOME_RELEASE, release)));
+            let arguments = [(HARD, map(&pairs))].into_iter().collect();
+            let (settings, warnings) = Settings::from_arguments(&arguments);
+            let found = (settings.psi_io_some_avg10, settings.psi_io_some_avg10_release);
+            assert_eq!(found, (expected_limit, expected_release), "{pairs:?}");
+            assert_eq!(warnings.len(), warned, "{pairs:?}: {warnings:?}");
+            assert_eq!(
+                settings.holds_on(),
+                expected_release < expected_limit,
+                "{pairs:?}"
             );
         }
     }

@@ -20,7 +20,7 @@ impl Registry {
     #[must_use]
     pub fn new() -> Self {
         let mut plugins = mco_plugins_builtin::factories();
-        plugins.push(Box::new(mco_plugin::McoFactory));
+        plugins.extend(mco_plugin::factories());
         Self {
             plugins,
             actions: vec![Box::new(Enqueue), Box::new(Allocate), Box::new(Backfill)],

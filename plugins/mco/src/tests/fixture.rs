@@ -47,7 +47,7 @@ impl Plugins for Known {
 impl Scheduler {
     pub fn new(arguments: Arguments) -> Self {
         let mut scheduler = Self {
-            known: Known(McoFactory),
+            known: Known(McoFactory::default()),
             conf: SchedulerConf::default(),
         };
         scheduler.configure(arguments);

@@ -1,4 +1,5 @@
 pub mod fixture;
+mod holding;
 mod recorded;
 
 use super::*;
