@@ -23,6 +23,10 @@ const BLOCK: usize = 1024;
 /// Stale nodes from which on several threads share the work.
 const SHARED_FROM: usize = 512;
 
+/// Answers kept at a time, over all classes. Beyond, all are dropped and asked for again when needed: memory must not grow
+/// with classes times nodes, and the answers are the same.
+const KEPT: usize = 1 << 20;
+
 /// Whether a node must have room for the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Room {
@@ -115,7 +119,10 @@ impl Search {
         nodes: &[NodeId],
     ) -> Result<Vec<(NodeId, f64)>, ScoreError> {
         let scored = match session.score_dependence(task) {
-            Dependence::ClassAndNode => self.scored.entry(session.view().task(task).class).or_default(),
+            Dependence::ClassAndNode => {
+                make_room(&mut self.scored, session);
+                self.scored.entry(session.view().task(task).class).or_default()
+            }
             Dependence::Task => {
                 self.scored_once.forget();
                 &mut self.scored_once
@@ -146,10 +153,12 @@ impl Search {
 
     fn filter(&mut self, session: &Session<'_>, task: TaskId, room: Room) -> &Filtered {
         let filtered = match session.filter_dependence(task) {
-            Dependence::ClassAndNode => self
-                .filtered
-                .entry((session.view().task(task).class, room))
-                .or_default(),
+            Dependence::ClassAndNode => {
+                make_room(&mut self.filtered, session);
+                self.filtered
+                    .entry((session.view().task(task).class, room))
+                    .or_default()
+            }
             Dependence::Task => {
                 self.filtered_once.forget();
                 &mut self.filtered_once
@@ -157,6 +166,12 @@ impl Search {
         };
         filtered.update(session, task, room, self.threads);
         filtered
+    }
+}
+
+fn make_room<K, V>(kept: &mut HashMap<K, V>, session: &Session<'_>) {
+    if kept.len() * session.view().nodes.slots() > KEPT {
+        kept.clear();
     }
 }
 
