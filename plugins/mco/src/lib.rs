@@ -15,11 +15,17 @@
 //! | `hardConstraints.psiIoSomeAvg10Release` | percent | the limit | a node that was above the limit comes back at or below this; at most the limit |
 //! | `hardConstraints.holdSeconds` | seconds | 0 | a node that was above a limit does not come back before that long after it was last seen there |
 //! | `maxExcludedRatio` | 0 to 1 | 1 | when more than this part of the nodes that a pod could go to is filtered out by hard limits, they do not filter it and the session warns; 1 is never |
+//! | `expectedLoad.levelPerTask` | 0 to 1 | 0 | by how much each pod placed of late raises its node's level for scoring, up to 1; 0 is not at all |
+//! | `expectedLoad.seconds` | seconds, at most 3600 | 10 | how long a pod counts as placed of late, besides those of the session itself |
 //!
 //! With a release value and a hold time, a node comes back when it meets both. Only sessions with a fresh report whose
 //! entry is `ok` and has pressure figures see a node over a limit, and only they filter it out. A node that leaves the
 //! report is forgotten, and so are all when neither is set any more.
+//!
+//! Placed of late are the pods that the session has given a place, and those that earlier sessions bound; pods that wait
+//! for others to leave bring no load yet. A node of unknown level keeps the neutral score whatever was placed there.
 
+mod expected;
 mod filter;
 mod freshness;
 mod limits;
@@ -33,12 +39,15 @@ mod share;
 pub use freshness::{Freshness, judge};
 pub use settings::Settings;
 
+use expected::Expected;
 use mco_framework::close::CloseReport;
-use mco_framework::{NodeOrder, OpenContext, PluginError, PluginFactory, Predicate, SessionPlugin, View};
+use mco_framework::{
+    Ledger, NodeOrder, OpenContext, PluginError, PluginFactory, Predicate, SessionPlugin, View,
+};
 use memory::Memory;
 use nodes::NodeStates;
 use share::Shares;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The name as configurations spell it.
 pub const NAME: &str = "mco-plugin";
@@ -49,7 +58,11 @@ pub const NEUTRAL_SCORE: f64 = 50.0;
 /// Makes the plugin `mco-plugin`, and remembers between sessions what its arguments want remembered.
 #[derive(Debug, Default)]
 pub struct McoFactory {
-    memory: Mutex<Memory>,
+    memory: Arc<Mutex<Memory>>,
+}
+
+fn locked(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PluginFactory for McoFactory {
@@ -66,7 +79,7 @@ impl PluginFactory for McoFactory {
             .report()
             .and_then(|report| freshness::clock_warning(report, view.now(), settings.ttl_seconds));
         context.warnings.extend(clock);
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = locked(&self.memory);
         let states = OnceLock::new();
         if settings.holds_on() {
             // What was over a limit in a session that places nothing counts in the next.
@@ -75,10 +88,18 @@ impl PluginFactory for McoFactory {
         } else {
             memory.forget_limits();
         }
+        let expected = if settings.expects_load() {
+            Some(Expected::recall(view, &settings, &mut memory))
+        } else {
+            memory.forget_placed();
+            None
+        };
         Ok(Box::new(Mco {
             settings,
             freshness,
             states,
+            expected,
+            memory: Arc::clone(&self.memory),
             shares: Shares::default(),
         }))
     }
@@ -96,6 +117,9 @@ struct Mco {
     freshness: Freshness,
     /// Looked up when the first task looks for a node, as most sessions place nothing, unless earlier sessions count.
     states: OnceLock<NodeStates>,
+    /// Only when it is to count.
+    expected: Option<Expected>,
+    memory: Arc<Mutex<Memory>>,
     shares: Shares,
 }
 
@@ -116,7 +140,14 @@ impl SessionPlugin for Mco {
     fn node_order(&self) -> Option<&dyn NodeOrder> {
         Some(self)
     }
-    fn close(&mut self, _view: View<'_>, report: &mut CloseReport) {
+    fn ledger(&mut self) -> Option<&mut dyn Ledger> {
+        let expected = self.expected.as_mut()?;
+        Some(expected)
+    }
+    fn close(&mut self, view: View<'_>, report: &mut CloseReport) {
+        if let Some(expected) = &self.expected {
+            locked(&self.memory).remember_placed(view.now(), expected.bound(view));
+        }
         if let Some(warning) = self.shares.warning(self.settings.max_excluded_ratio) {
             report.warn(warning);
         }

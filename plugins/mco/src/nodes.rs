@@ -1,6 +1,5 @@
 //! What the report says of each node, looked up once for a session.
 
-use crate::NEUTRAL_SCORE;
 use crate::freshness::Freshness;
 use crate::limits::{LastOver, Limits};
 use crate::memory::Memory;
@@ -19,12 +18,13 @@ pub struct NodeStates {
 
 #[derive(Clone, Debug)]
 struct NodeState {
-    score: f64,
+    /// The interference level, 0 to 1, when it is known.
+    level: Option<f64>,
     over: Option<Reason>,
 }
 
 const UNKNOWN: NodeState = NodeState {
-    score: NEUTRAL_SCORE,
+    level: None,
     over: None,
 };
 
@@ -48,7 +48,7 @@ impl NodeStates {
                 && let Some(state) = states.get_mut(node.slot())
             {
                 let judge = |last_over: &mut LastOver| limits.judge(entry, last_over, view.now(), age);
-                state.score = score(entry);
+                state.level = known_level(entry);
                 state.over = match &mut memory {
                     Some(memory) => memory.node(name, judge),
                     None => judge(&mut LastOver::default()),
@@ -63,9 +63,9 @@ impl NodeStates {
         self.states.get(node.slot()).unwrap_or(&UNKNOWN)
     }
 
-    /// 0 to 100; 100 on a calm node.
-    pub fn score(&self, node: NodeId) -> f64 {
-        self.state(node).score
+    /// The interference level, 0 to 1, when it is known.
+    pub fn level(&self, node: NodeId) -> Option<f64> {
+        self.state(node).level
     }
 
     /// The hard limit that the node is over.
@@ -74,9 +74,8 @@ impl NodeStates {
     }
 }
 
-fn score(entry: &NodeInterference) -> f64 {
-    let level = entry
+fn known_level(entry: &NodeInterference) -> Option<f64> {
+    entry
         .level
-        .filter(|level| entry.ok && (0.0..=1.0).contains(level));
-    level.map_or(NEUTRAL_SCORE, |level| 100.0 * (1.0 - level))
+        .filter(|level| entry.ok && (0.0..=1.0).contains(level))
 }

@@ -25,6 +25,10 @@ pub struct Settings {
     /// `maxExcludedRatio`, 0 to 1: when more than this part of the nodes a pod could go to is over a hard limit, nodes
     /// are scored but not filtered. At 1 they are always filtered.
     pub max_excluded_ratio: f64,
+    /// `expectedLoad.levelPerTask`, 0 to 1: by how much each pod placed of late raises its node's level for scoring.
+    pub expected_level_per_task: f64,
+    /// `expectedLoad.seconds`: how long a pod counts as placed of late.
+    pub expected_seconds: f64,
 }
 
 impl Default for Settings {
@@ -38,6 +42,8 @@ impl Default for Settings {
             psi_io_some_avg10_release: 20.0,
             hold_seconds: 0.0,
             max_excluded_ratio: 1.0,
+            expected_level_per_task: 0.0,
+            expected_seconds: 10.0,
         }
     }
 }
@@ -52,6 +58,11 @@ const IO_SOME_RELEASE: &str = "psiIoSomeAvg10Release";
 const HOLD: &str = "holdSeconds";
 const FALLBACK: &str = "fallbackWhenCROutdated";
 const MAX_EXCLUDED: &str = "maxExcludedRatio";
+const EXPECTED: &str = "expectedLoad";
+const PER_TASK: &str = "levelPerTask";
+const SECONDS: &str = "seconds";
+/// What is remembered is bounded by the pods placed in this time.
+const MOST_EXPECTED_SECONDS: f64 = 3600.0;
 
 impl Settings {
     /// The settings that `arguments` ask for, nested under the plugin's name or not, and what is odd about them. A value
@@ -68,10 +79,13 @@ impl Settings {
         let mut settings = Self::default();
         let mut section = Section::of(&top, "");
         settings.read_top(&mut section);
-        section.unknown(&[CR_NAME, TTL, HARD, FALLBACK, MAX_EXCLUDED, NAME]);
+        section.unknown(&[CR_NAME, TTL, HARD, FALLBACK, MAX_EXCLUDED, EXPECTED, NAME]);
         warnings.extend(section.into_warnings());
         within(&top, HARD, "hardConstraints.", &mut warnings, |section| {
             settings.read_hard_constraints(section)
+        });
+        within(&top, EXPECTED, "expectedLoad.", &mut warnings, |section| {
+            settings.read_expected_load(section)
         });
         (settings, warnings)
     }
@@ -81,6 +95,11 @@ impl Settings {
         self.hold_seconds > 0.0
             || self.psi_memory_full_avg10_release < self.psi_memory_full_avg10
             || self.psi_io_some_avg10_release < self.psi_io_some_avg10
+    }
+
+    /// Pods placed of late count as expected load.
+    pub(crate) fn expects_load(&self) -> bool {
+        self.expected_level_per_task > 0.0
     }
 
     fn read_top(&mut self, section: &mut Section<'_>) {
@@ -106,6 +125,12 @@ impl Settings {
             limit(IO_SOME, IO_SOME_RELEASE, self.psi_io_some_avg10);
         self.hold_seconds = section.number(HOLD, self.hold_seconds, 0.0, f64::MAX);
         section.unknown(&[MEMORY_FULL, MEMORY_FULL_RELEASE, IO_SOME, IO_SOME_RELEASE, HOLD]);
+    }
+
+    fn read_expected_load(&mut self, section: &mut Section<'_>) {
+        self.expected_level_per_task = section.number(PER_TASK, self.expected_level_per_task, 0.0, 1.0);
+        self.expected_seconds = section.number(SECONDS, self.expected_seconds, 0.0, MOST_EXPECTED_SECONDS);
+        section.unknown(&[PER_TASK, SECONDS]);
     }
 }
 
@@ -153,6 +178,10 @@ mod tests {
             (HARD, hard),
             (FALLBACK, Value::Bool(true)),
             (MAX_EXCLUDED, Value::Float(0.5)),
+            (
+                EXPECTED,
+                map(&[(PER_TASK, Value::Float(0.05)), (SECONDS, Value::Int(30))]),
+            ),
         ];
         let flat: Arguments = pairs.iter().cloned().collect();
         let nested: Arguments = [(NAME, map(&pairs))].into_iter().collect();
@@ -165,6 +194,8 @@ mod tests {
             psi_io_some_avg10_release: 10.0,
             hold_seconds: 45.0,
             max_excluded_ratio: 0.5,
+            expected_level_per_task: 0.05,
+            expected_seconds: 30.0,
         };
         for arguments in [flat, nested] {
             assert_eq!(Settings::from_arguments(&arguments), (expected.clone(), vec![]));
@@ -178,6 +209,7 @@ mod tests {
     #[test]
     fn what_cannot_be_used_leaves_the_default_and_a_warning_that_names_it() {
         let hard = |key: &str, value: Value| (HARD, map(&[(key, value)]));
+        let load = |key: &str, value: Value| (EXPECTED, map(&[(key, value)]));
         let rows = [
             ((TTL, Value::Int(-1)), TTL),
             ((TTL, Value::Float(f64::NAN)), TTL),
@@ -229,6 +261,18 @@ mod tests {
                 "hardConstraints.holdSeconds",
             ),
             (hard(HOLD, Value::Bool(true)), "hardConstraints.holdSeconds"),
+            ((EXPECTED, Value::Float(0.1)), EXPECTED),
+            (load(PER_TASK, Value::Float(1.5)), "expectedLoad.levelPerTask"),
+            (load(PER_TASK, Value::Float(-0.1)), "expectedLoad.levelPerTask"),
+            (
+                load(PER_TASK, Value::Float(f64::NAN)),
+                "expectedLoad.levelPerTask",
+            ),
+            (load(PER_TASK, text("0.1")), "expectedLoad.levelPerTask"),
+            (load(SECONDS, Value::Int(-1)), "expectedLoad.seconds"),
+            (load(SECONDS, Value::Int(3601)), "expectedLoad.seconds"),
+            (load(SECONDS, Value::Bool(false)), "expectedLoad.seconds"),
+            (load("perTask", Value::Float(0.1)), "expectedLoad.perTask"),
             (
                 hard("psiIoSomeAvg10", Value::Int(5)),
                 "hardConstraints.psiIoSomeAvg10",

@@ -1,3 +1,4 @@
+mod expected;
 pub mod fixture;
 mod holding;
 mod recorded;
