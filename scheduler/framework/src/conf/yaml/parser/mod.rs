@@ -1,7 +1,10 @@
 //! From tokens to events: which nodes there are and how they nest.
 
+mod block;
+mod flow;
+
 use super::super::error::Place;
-use super::scanner::{Scanner, Token, TokenKind};
+use super::scanner::{Scanner, TokenKind};
 use super::{Result, syntax};
 
 /// A node, or the start or end of one.
@@ -282,142 +285,6 @@ impl Parser {
             anchor: None,
         })
     }
-
-    fn parse_block_entry(&mut self) -> Result<Event> {
-        let Token { kind, start, end } = self.scanner.peek()?.clone();
-        match kind {
-            TokenKind::BlockEntry => {
-                let next = self.take_and_peek()?;
-                let begins = !matches!(next, TokenKind::BlockEntry | TokenKind::BlockEnd);
-                self.node_or_empty(Room::Block, begins, end, State::BlockEntry)
-            }
-            TokenKind::BlockEnd => self.end(EventKind::ListEnd),
-            _ => Err(syntax(start, "did not find the expected `-` of a list")),
-        }
-    }
-
-    fn parse_indentless_entry(&mut self) -> Result<Event> {
-        let Token { kind, start, end } = self.scanner.peek()?.clone();
-        if kind != TokenKind::BlockEntry {
-            return Ok(Event {
-                kind: EventKind::ListEnd,
-                place: start,
-                anchor: None,
-            });
-        }
-        let next = self.take_and_peek()?;
-        let begins = !ends_block_value(next) && *next != TokenKind::BlockEntry;
-        self.node_or_empty(Room::Block, begins, end, State::IndentlessEntry)
-    }
-
-    fn parse_block_key(&mut self) -> Result<Event> {
-        let Token { kind, start, end } = self.scanner.peek()?.clone();
-        match kind {
-            TokenKind::Key => {
-                let begins = !ends_block_value(self.take_and_peek()?);
-                self.node_or_empty(Room::BlockOrIndentless, begins, end, State::BlockValue)
-            }
-            TokenKind::BlockEnd => self.end(EventKind::MapEnd),
-            _ => Err(syntax(start, "did not find an expected key")),
-        }
-    }
-
-    fn parse_block_value(&mut self) -> Result<Event> {
-        let Token { kind, start, end } = self.scanner.peek()?.clone();
-        if kind != TokenKind::Value {
-            return self.node_or_empty(Room::Block, false, start, State::BlockKey);
-        }
-        let begins = !ends_block_value(self.take_and_peek()?);
-        self.node_or_empty(Room::BlockOrIndentless, begins, end, State::BlockKey)
-    }
-
-    /// Goes past the comma that parts entries of a flow collection.
-    fn parse_comma(&mut self, first: bool, refusal: &str) -> Result<()> {
-        if first {
-            return Ok(());
-        }
-        if *self.peek()? != TokenKind::FlowEntry {
-            return Err(syntax(self.place()?, refusal));
-        }
-        self.scanner.take();
-        Ok(())
-    }
-
-    fn parse_flow_entry(&mut self, first: bool) -> Result<Event> {
-        if *self.peek()? != TokenKind::FlowListEnd {
-            self.parse_comma(first, "did not find an expected `,` or `]`")?;
-            let place = self.place()?;
-            match self.peek()? {
-                TokenKind::Key => {
-                    self.scanner.take();
-                    self.states.push(State::FlowPairKey);
-                    return Ok(Event {
-                        kind: EventKind::MapStart,
-                        place,
-                        anchor: None,
-                    });
-                }
-                TokenKind::FlowListEnd => {}
-                _ => return self.node_or_empty(Room::Flow, true, place, State::FlowEntry { first: false }),
-            }
-        }
-        self.end(EventKind::ListEnd)
-    }
-
-    fn parse_flow_pair_key(&mut self) -> Result<Event> {
-        let Token { kind, end, .. } = self.scanner.peek()?.clone();
-        let begins = !matches!(
-            kind,
-            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowListEnd
-        );
-        if !begins {
-            // Upstream goes past this token, be it the colon itself; the value then counts as absent.
-            self.scanner.take();
-        }
-        self.node_or_empty(Room::Flow, begins, end, State::FlowPairValue)
-    }
-
-    fn parse_flow_pair_value(&mut self) -> Result<Event> {
-        let place = self.place()?;
-        let begins = *self.peek()? == TokenKind::Value
-            && !matches!(
-                self.take_and_peek()?,
-                TokenKind::FlowEntry | TokenKind::FlowListEnd
-            );
-        self.node_or_empty(Room::Flow, begins, place, State::FlowPairEnd)
-    }
-
-    fn parse_flow_key(&mut self, first: bool) -> Result<Event> {
-        if *self.peek()? != TokenKind::FlowMapEnd {
-            self.parse_comma(first, "did not find an expected `,` or `}`")?;
-            let place = self.place()?;
-            match self.peek()? {
-                TokenKind::Key => {
-                    let next = self.take_and_peek()?;
-                    let begins = !ends_flow_map_part(next) && *next != TokenKind::Value;
-                    let place = self.place()?;
-                    return self.node_or_empty(Room::Flow, begins, place, State::FlowValue);
-                }
-                TokenKind::FlowMapEnd => {}
-                _ => return self.node_or_empty(Room::Flow, true, place, State::FlowValueAbsent),
-            }
-        }
-        self.end(EventKind::MapEnd)
-    }
-
-    fn parse_flow_value(&mut self) -> Result<Event> {
-        let begins = *self.peek()? == TokenKind::Value && !ends_flow_map_part(self.take_and_peek()?);
-        let place = self.place()?;
-        self.node_or_empty(Room::Flow, begins, place, State::FlowKey { first: false })
-    }
-}
-
-fn ends_block_value(token: &TokenKind) -> bool {
-    matches!(token, TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd)
-}
-
-fn ends_flow_map_part(token: &TokenKind) -> bool {
-    matches!(token, TokenKind::FlowEntry | TokenKind::FlowMapEnd)
 }
 
 fn empty(place: Place) -> Event {
