@@ -105,6 +105,16 @@ impl Decoded {
     }
 }
 
+impl Decoded {
+    /// Nothing but what is wrong.
+    pub(crate) fn refused(problem: DecodeError) -> Self {
+        Self {
+            event: None,
+            problems: vec![problem],
+        }
+    }
+}
+
 /// An object that cannot be read. The message names the object, the field and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {

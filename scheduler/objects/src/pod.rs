@@ -5,7 +5,7 @@ use mco_model::spec::{Claim, HostPort, PodSpec, Text};
 use serde::Deserialize;
 
 use crate::affinity::{AffinityField, SpreadField, TolerationField};
-use crate::decode::{Decoded, Options};
+use crate::decode::{DecodeError, Decoded, Options};
 use crate::field::{Dict, Objects, Quant, Str, object};
 use crate::meta::Meta;
 use crate::requests::Request;
@@ -161,7 +161,18 @@ impl Container<'_> {
 
 pub(crate) fn convert(mut pod: PodObject<'_>, options: &Options) -> Decoded {
     let request = pod.request();
+    let negative = pod.negative_request();
     let mut meta = pod.metadata.take().unwrap_or_default();
+    if let Some((field, amount)) = negative {
+        return Decoded::refused(DecodeError {
+            kind: "Pod".into(),
+            namespace: (&*meta.namespace_or(&options.default_namespace)).into(),
+            name: (&*meta.name).into(),
+            field,
+            problem: format!("{amount} is below zero; the pod is left out"),
+            offset: None,
+        });
+    }
     let annotations = meta.take_annotations();
     let spec = pod.spec.take().unwrap_or_default();
     let status = pod.status.take().unwrap_or_default();

@@ -62,6 +62,33 @@ impl PodObject<'_> {
     }
 }
 
+impl PodObject<'_> {
+    /// The first amount below zero that a container asks for: its field and what stands there. Kubernetes has no such pods, and
+    /// one that got in would lend others room that is not there.
+    pub(crate) fn negative_request(&self) -> Option<(String, String)> {
+        let spec = self.spec.as_ref()?;
+        let kinds = [
+            ("containers", &spec.containers),
+            ("initContainers", &spec.init_containers),
+        ];
+        for (kind, containers) in kinds {
+            for (index, container) in containers.iter().enumerate() {
+                for (name, quantity) in container
+                    .requests()
+                    .into_iter()
+                    .flat_map(|list| list.quantities())
+                {
+                    if quantity.sign() < 0 {
+                        let field = format!("spec.{kind}[{index}].resources.requests.{name}");
+                        return Some((field, quantity.to_string()));
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
 impl Request {
     fn of(asked: &Sum<'_>, non_zero: &Sum<'_>) -> Self {
         let mut amounts = Amounts::from_nanos(asked.0.iter().copied());

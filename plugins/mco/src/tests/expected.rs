@@ -2,7 +2,6 @@
 
 use super::fixture::*;
 use crate::{McoFactory, NAME, NEUTRAL_SCORE};
-use mco_actions::select::{Room, Search};
 use mco_framework::conf::{Arguments, PluginOption, SchedulerConf, Value};
 use mco_framework::fit::FitLog;
 use mco_framework::view::Facts;
@@ -197,46 +196,6 @@ fn what_was_bound_counts_for_some_seconds() {
     scheduler.configure(load(0.1, 10.0));
     let again = scheduler.ask(&mut cluster, Time::from_seconds(113)).scores;
     assert_eq!(again, [80.0, 60.0, dark], "what was switched off is forgotten");
-}
-
-/// Places the pods `p0` to `p9` one after the other with kept answers, and counts them by node.
-fn burst(session: &mut Session<'_>) -> BTreeMap<String, u32> {
-    let mut search = Search::new(1);
-    let mut statement = session.begin();
-    let mut placed = BTreeMap::new();
-    for number in 0..10 {
-        let (task, _) = ids(statement.session(), &format!("p{number}"), "a");
-        let session = statement.session();
-        let nodes = search.feasible(session, task, Room::Ignored, None).unwrap();
-        let node = search.best(session, task, &nodes).unwrap();
-        let name = session.view().nodes.row(node).name.to_string();
-        *placed.entry(name).or_default() += 1;
-        statement.allocate(task, node);
-    }
-    statement.commit();
-    placed
-}
-
-#[test]
-fn a_burst_spreads_over_nodes_while_answers_are_kept_by_class() {
-    let counts = |pairs: &[(&str, u32)]| -> BTreeMap<String, u32> {
-        pairs
-            .iter()
-            .map(|(name, count)| ((*name).to_owned(), *count))
-            .collect()
-    };
-    let rows = [
-        (load(0.0, 10.0), counts(&[("a", 10)])),
-        (Arguments::default(), counts(&[("a", 10)])),
-        // With three on a and one on b all are at the neutral score; one more each by name, and dark is the best for good.
-        (load(0.125, 10.0), counts(&[("a", 4), ("b", 2), ("dark", 4)])),
-    ];
-    for (arguments, expected) in rows {
-        let mut cluster = cluster(0.125, 0.375);
-        let scheduler = Scheduler::new(arguments);
-        let mut session = scheduler.open(&mut cluster, NOW);
-        assert_eq!(burst(&mut session), expected);
-    }
 }
 
 #[test]
