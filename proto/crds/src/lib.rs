@@ -3,6 +3,7 @@
 //! Nothing here knows a Kubernetes client: the scheduler side reads these types from any JSON value, and reads a
 //! report tolerantly, so that one broken entry costs one node its data and nobody else's.
 
+mod absent;
 pub mod decode;
 pub mod meta;
 pub mod report;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::absent::{null_is_default, section};
 use crate::meta::{Condition, ObjectMeta};
-use crate::report::{null_is_default, section};
 
 /// The kind, as objects carry it.
 pub const KIND: &str = "DetectionRuleConfig";
