@@ -1,11 +1,12 @@
 //! Nodes: their rows, their amounts by column, and the order in which they arrived.
 
+mod books;
+mod objects;
+
 use crate::columns::Columns;
-use crate::event::{Amounts, NodeRecord};
 use crate::ids::{Id, IdVec, NodeId, TaskId};
 use crate::resource::Resource;
 use crate::spec::{Labels, Taint, Text};
-use crate::task::Task;
 use std::collections::HashMap;
 
 /// A node, without its amounts.
@@ -185,153 +186,6 @@ impl Nodes {
         &self.total_used
     }
 
-    /// The node of that name, made as a placeholder when no object has announced it.
-    pub(crate) fn find_or_make(&mut self, name: &Text) -> NodeId {
-        if let Some(node) = self.find(name) {
-            return node;
-        }
-        let node = self.rows.insert(Node {
-            name: name.clone(),
-            ..Node::default()
-        });
-        self.by_name.insert(name.clone(), node);
-        for columns in self.amounts_mut() {
-            columns.reserve(node);
-            columns.set_row(node, &Resource::default());
-        }
-        let slots = self.rows.slots();
-        self.non_zero_milli_cpu.resize(slots, 0);
-        self.non_zero_memory.resize(slots, 0);
-        self.changes.resize(slots, 0);
-        self.non_zero_milli_cpu[node.slot()] = 0;
-        self.non_zero_memory[node.slot()] = 0;
-        node
-    }
-
-    /// Takes over what the object says; amounts of tasks are counted anew by the caller.
-    pub(crate) fn set(&mut self, record: NodeRecord, amounts: impl Fn(&Amounts) -> Resource) -> NodeId {
-        let node = self.find_or_make(&record.name);
-        self.forget_images(node);
-        let images = self.note_images(&record.images);
-        let row = &mut self.rows[node];
-        if !row.known {
-            self.arrivals += 1;
-            row.arrival = self.arrivals;
-        }
-        row.known = true;
-        row.ready = record.ready;
-        row.labels = record.labels;
-        row.taints = record.taints;
-        row.unschedulable = record.unschedulable;
-        row.max_pods = record.max_pods;
-        row.revocable_zone = record.revocable_zone;
-        row.images = images;
-        row.allocatable_plain = amounts(&record.allocatable);
-        let mut allocatable = row.allocatable_plain.clone();
-        allocatable.milli_cpu += record.oversubscription.0;
-        allocatable.memory += record.oversubscription.1;
-        self.allocatable.set_row(node, &allocatable);
-        self.idle.set_row(node, &allocatable);
-        for columns in [
-            &mut self.used,
-            &mut self.releasing,
-            &mut self.pipelined,
-            &mut self.requested,
-        ] {
-            columns.set_row(node, &Resource::default());
-        }
-        self.non_zero_milli_cpu[node.slot()] = 0;
-        self.non_zero_memory[node.slot()] = 0;
-        self.totals_stale = true;
-        self.touch(node);
-        node
-    }
-
-    /// Removes the object; the row stays as a placeholder while tasks name it.
-    pub(crate) fn forget(&mut self, node: NodeId) {
-        self.forget_images(node);
-        let row = &mut self.rows[node];
-        let kept = std::mem::take(row);
-        *row = Node {
-            name: kept.name,
-            tasks: kept.tasks,
-            occupants: kept.occupants,
-            ..Node::default()
-        };
-        self.totals_stale = true;
-        self.drop_if_unused(node);
-    }
-
-    pub(crate) fn drop_if_unused(&mut self, node: NodeId) {
-        let row = &self.rows[node];
-        if !row.known && row.tasks.is_empty() {
-            self.by_name.remove(&row.name);
-            self.rows.remove(node);
-        }
-    }
-
-    pub(crate) fn count(&mut self, node: NodeId, id: TaskId, task: &Task, accounting: Accounting) {
-        self.rows[node].tasks.push(id);
-        self.book(node, task, accounting, Columns::add, Columns::sub);
-        if accounting != Accounting::Pipelined && self.rows[node].ready {
-            self.total_used.add(&task.request);
-        }
-    }
-
-    pub(crate) fn uncount(&mut self, node: NodeId, id: TaskId, task: &Task, accounting: Accounting) {
-        remove(&mut self.rows[node].tasks, id);
-        self.book(node, task, accounting, Columns::sub, Columns::add);
-        if accounting != Accounting::Pipelined && self.rows[node].ready {
-            self.total_used.sub_unchecked(&task.request);
-        }
-    }
-
-    fn book(
-        &mut self,
-        node: NodeId,
-        task: &Task,
-        accounting: Accounting,
-        take: fn(&mut Columns, NodeId, &Resource),
-        give: fn(&mut Columns, NodeId, &Resource),
-    ) {
-        match accounting {
-            Accounting::Pipelined => take(&mut self.pipelined, node, &task.request),
-            Accounting::Used | Accounting::Releasing => {
-                give(&mut self.idle, node, &task.request);
-                take(&mut self.used, node, &task.request);
-                if accounting == Accounting::Releasing {
-                    take(&mut self.releasing, node, &task.request);
-                }
-            }
-        }
-        self.touch(node);
-    }
-
-    pub(crate) fn occupy(&mut self, node: NodeId, id: TaskId, task: &Task, non_zero: (i64, i64)) {
-        self.rows[node].occupants.push(id);
-        self.requested.add(node, &task.request);
-        self.non_zero_milli_cpu[node.slot()] += non_zero.0;
-        self.non_zero_memory[node.slot()] += non_zero.1;
-        self.touch(node);
-    }
-
-    pub(crate) fn vacate(&mut self, node: NodeId, id: TaskId, task: &Task, non_zero: (i64, i64)) {
-        if remove(&mut self.rows[node].occupants, id) {
-            self.requested.sub(node, &task.request);
-            self.non_zero_milli_cpu[node.slot()] -= non_zero.0;
-            self.non_zero_memory[node.slot()] -= non_zero.1;
-            self.touch(node);
-        }
-    }
-
-    /// Takes all tasks off the books and returns them, before the node's figures are replaced.
-    pub(crate) fn clear_tasks(&mut self, node: NodeId) -> Vec<TaskId> {
-        let row = &mut self.rows[node];
-        row.occupants.clear();
-        self.totals_stale = true;
-        std::mem::take(&mut row.tasks)
-    }
-
     /// The list of ready nodes and the sums over them, after nodes came, went or changed.
     pub(crate) fn refresh_totals(&mut self) {
         if !std::mem::take(&mut self.totals_stale) {
@@ -362,29 +216,6 @@ impl Nodes {
         self.ready.sort_by_key(|node| rows[*node].arrival);
     }
 
-    fn note_images(&mut self, images: &[(Text, i64)]) -> HashMap<Text, ImageState> {
-        let mut noted = HashMap::with_capacity(images.len());
-        for (name, size) in images {
-            if !noted.contains_key(name) {
-                *self.image_nodes.entry(name.clone()).or_default() += 1;
-            }
-            let nodes = self.image_nodes[name] as i64;
-            noted.insert(name.clone(), ImageState { size: *size, nodes });
-        }
-        noted
-    }
-
-    fn forget_images(&mut self, node: NodeId) {
-        for name in std::mem::take(&mut self.rows[node].images).into_keys() {
-            if let Some(nodes) = self.image_nodes.get_mut(&name) {
-                *nodes -= 1;
-                if *nodes == 0 {
-                    self.image_nodes.remove(&name);
-                }
-            }
-        }
-    }
-
     fn amounts_mut(&mut self) -> [&mut Columns; 6] {
         [
             &mut self.allocatable,
@@ -395,9 +226,4 @@ impl Nodes {
             &mut self.requested,
         ]
     }
-}
-
-fn remove(list: &mut Vec<TaskId>, id: TaskId) -> bool {
-    let position = list.iter().rposition(|other| *other == id);
-    position.map(|position| list.swap_remove(position)).is_some()
 }
