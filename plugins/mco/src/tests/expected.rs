@@ -9,7 +9,6 @@ use mco_framework::{OpenContext, PluginFactory, Session, Statement, View};
 use mco_model::interference::NodeInterference;
 use mco_model::time::Time;
 use mco_model::{Cluster, NodeId, TaskId};
-use std::collections::BTreeMap;
 
 fn load(level_per_task: f64, seconds: f64) -> Arguments {
     let pairs = [
