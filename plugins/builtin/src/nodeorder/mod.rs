@@ -24,7 +24,6 @@ use mco_model::{NodeId, TaskId};
 use owners::Owners;
 use resources::Demand;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use taints::Advice;
 
 /// Name of the plugin, as configurations spell it.
 const NAME: &str = "nodeorder";
@@ -47,7 +46,6 @@ impl PluginFactory for NodeOrderFactory {
             weights,
             sight: Mutex::new(Sight::open(context.view.cluster(), HeldKind::Preferred)),
             owners: Owners::read(context.view),
-            advice: Advice::default(),
         }))
     }
 }
@@ -56,7 +54,6 @@ struct NodeOrderPlugin {
     weights: Weights,
     sight: Mutex<Sight>,
     owners: Owners,
-    advice: Advice,
 }
 
 impl SessionPlugin for NodeOrderPlugin {
@@ -174,7 +171,7 @@ impl BatchNodeOrder for NodeOrderPlugin {
         let mut sight = self.sight();
         let company = pod_affinity::scores(cluster, &mut sight, task, nodes)
             .map_err(|error| broken(format!("failed to parse pod: {error}")))?;
-        let advice = self.advice.scores(view, &cluster.spec(task).tolerations, nodes);
+        let advice = taints::scores(view, &cluster.spec(task).tolerations, nodes);
         let spread = topology_spread::scores(cluster, &mut sight, &self.owners, task, nodes)
             .map_err(|error| broken(error.to_string()))?;
         for (index, score) in scores.iter_mut().enumerate() {
