@@ -1,7 +1,7 @@
 //! Turns node samples into interference levels and reports: ingest, window, detect, level, report.
 //!
-//! The arithmetic (`metric`, `detect`, `level`, `rules::values`) imports nothing but std. Everything about
-//! Kubernetes is in `kubernetes`, behind the feature of that name.
+//! The arithmetic (`metric`, `detect`, `level`) imports nothing but std and the plain values of the rules. Everything
+//! about Kubernetes is in `kubernetes`, behind the feature of that name.
 
 pub mod analyzer;
 pub mod config;

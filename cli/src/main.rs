@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 mod demo;
+mod reason;
 mod simulate;
 
 /// Many-Core Orchestrator on the command line.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::parse::{self, Fault};
+use super::parse::{self, Fault, hash_of};
 use super::values::Rules;
 
 /// What happened to the rule object.
@@ -83,7 +83,7 @@ impl RulesKeeper {
             reason: VerdictReason::Defaults,
             message: "no rule object was seen; the rules given at start are in force".to_owned(),
             observed_generation: None,
-            effective_hash: rules.hash(),
+            effective_hash: hash_of(&rules),
         };
         Self {
             rules: Arc::new(rules),
@@ -129,7 +129,7 @@ impl RulesKeeper {
                 (true, VerdictReason::Defaults, message)
             }
         };
-        let effective_hash = self.rules.hash();
+        let effective_hash = hash_of(&self.rules);
         self.verdict = RulesVerdict {
             accepted,
             reason,
@@ -208,7 +208,7 @@ mod tests {
                 verdict.message,
                 format!("{problem}; the last valid rules stay in force")
             );
-            assert_eq!(verdict.effective_hash, good.hash());
+            assert_eq!(verdict.effective_hash, hash_of(&good));
             assert_eq!(*keeper.rules(), *good);
             assert_eq!(keeper.generation(), 1);
         }

@@ -186,21 +186,19 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-impl Rules {
-    /// Identifies the values: equal rules have equal hashes, in every run and version. Hexadecimal.
-    pub fn hash(&self) -> String {
-        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0000_0100_0000_01b3;
-        let mut rules = *self;
-        let mut hash = OFFSET;
-        for field in SECTIONS.iter().flat_map(|section| section.fields) {
-            // Adding 0 makes one zero of the two.
-            for byte in (*(field.place)(&mut rules) + 0.0).to_bits().to_le_bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
-            }
+/// Identifies the values: equal rules have equal hashes, in every run and version. Hexadecimal.
+pub fn hash_of(rules: &Rules) -> String {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let mut rules = *rules;
+    let mut hash = OFFSET;
+    for field in SECTIONS.iter().flat_map(|section| section.fields) {
+        // Adding 0 makes one zero of the two.
+        for byte in (*(field.place)(&mut rules) + 0.0).to_bits().to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
         }
-        format!("{hash:016x}")
     }
+    format!("{hash:016x}")
 }
 
 #[derive(Default)]
@@ -370,8 +368,8 @@ mod tests {
                 *(field.place)(&mut expected) = 1.5;
                 assert_eq!(parsed.rules, expected, "{}.{}", section.name, field.name);
                 assert_ne!(
-                    parsed.rules.hash(),
-                    Rules::default().hash(),
+                    hash_of(&parsed.rules),
+                    hash_of(&Rules::default()),
                     "{}.{}",
                     section.name,
                     field.name

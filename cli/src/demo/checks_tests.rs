@@ -1,8 +1,9 @@
 //! Verdicts and the exit code, by what happened.
 
-use super::super::candidates::{Candidate, Refused};
+use super::super::candidates::Candidate;
 use super::super::jobs::Pod;
 use super::*;
+use crate::reason::Refused;
 use std::time::Duration;
 
 const HOST: &str = "h";

@@ -106,7 +106,6 @@ impl Stage {
             }
             self.jobs.insert(uid.clone(), job);
         }
-        self.warnings.extend(self.world.cluster_mut().take_warnings());
     }
 
     /// Where the pods of these gangs would go if they came now and `host` were as in `calm`. Nothing here changes.

@@ -1,8 +1,9 @@
 //! Pictures of the tables.
 
-use super::super::candidates::{Candidate, Refused};
+use super::super::candidates::Candidate;
 use super::super::jobs::Pod;
 use super::*;
+use crate::reason::Refused;
 use mco_crds::{Dimensions, Metrics, NodeStatus};
 
 fn entry(level: f64, io: f64) -> NodeEntry {

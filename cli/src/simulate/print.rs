@@ -97,10 +97,11 @@ fn section<const N: usize>(text: &mut String, head: [&str; N], rows: impl Iterat
 }
 
 fn reason(reason: &ReasonReport) -> String {
-    let mut text = reason.text.clone();
-    if let (Some(value), Some(threshold)) = (reason.value, reason.threshold) {
+    let refused = &reason.refused;
+    let mut text = refused.text.clone();
+    if let (Some(value), Some(threshold)) = (refused.value, refused.threshold) {
         let _ = write!(text, " ({value:.1} > {threshold:.1}");
-        if let Some(age) = reason.age_seconds {
+        if let Some(age) = refused.age_seconds {
             let _ = write!(text, ", {age:.0} s old");
         }
         text.push(')');

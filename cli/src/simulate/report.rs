@@ -1,11 +1,12 @@
 //! What `simulate` tells: the decisions by name, and the reasons behind everything left waiting, as data.
 
 use super::timing::Timing;
+use crate::reason::Refused;
 use mco_framework::close::{SessionOutcome, TaskOutcome};
 use mco_framework::events::{About, ObjectEvent, events};
+use mco_framework::outside::outside_sessions;
 use mco_framework::reason::Reason;
 use mco_model::spec::Text;
-use mco_model::status::TaskStatus;
 use mco_model::{Cluster, NodeId, TaskId};
 use mco_registry::{Decided, PodName};
 use serde::Serialize;
@@ -113,26 +114,13 @@ pub struct EventReport {
 
 /// One refusal as data.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct ReasonReport {
-    /// Who refused.
-    pub source: &'static str,
-    /// A stable name of the refusal.
-    pub code: &'static str,
-    /// The text.
-    pub text: String,
+    /// Who refused, why, and the figures behind it.
+    #[serde(flatten)]
+    pub refused: Refused,
     /// How many nodes refused so; absent when no node was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<usize>,
-    /// The figure found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    /// The figure allowed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<f64>,
-    /// How old the finding is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub age_seconds: Option<f64>,
 }
 
 impl Report {
@@ -163,39 +151,16 @@ impl Report {
             .into_iter()
             .map(|event| event_report(cluster, event))
             .collect();
-        self.add_pods_without_group(cluster);
+        self.add_pods_outside(cluster);
     }
 
-    /// Pods of ours that belong to no group are never placed; they are told of too.
-    fn add_pods_without_group(&mut self, cluster: &Cluster) {
-        for (id, task) in cluster.tasks() {
-            if task.status != TaskStatus::Pending {
-                continue;
-            }
-            let reason = match task.job.map(|job| cluster.job(job)) {
-                None => Reason::fixed(
-                    "scheduler",
-                    "no_pod_group",
-                    "the pod is in no PodGroup: annotation scheduling.k8s.io/group-name is missing",
-                ),
-                Some(job) => match &job.group {
-                    None => Reason::about(
-                        "scheduler",
-                        "pod_group_missing",
-                        format!("PodGroup {} does not exist", job.uid),
-                    ),
-                    Some(group) if job.queue.is_none() => Reason::about(
-                        "scheduler",
-                        "queue_missing",
-                        format!("queue {:?} of PodGroup {} does not exist", &*group.queue, job.uid),
-                    ),
-                    Some(_) => continue,
-                },
-            };
+    /// Pods that no session looks at are told of too.
+    fn add_pods_outside(&mut self, cluster: &Cluster) {
+        for (id, reason) in outside_sessions(cluster) {
             let told = PendingReport {
                 reason: "Unschedulable",
                 message: reason.text.to_string(),
-                status: task.status.as_str(),
+                status: cluster.task(id).status.as_str(),
                 node: None,
                 reasons: vec![ReasonReport::of(&reason, None)],
             };
@@ -225,13 +190,8 @@ impl CycleReport {
 impl ReasonReport {
     fn of(reason: &Reason, nodes: Option<usize>) -> Self {
         Self {
-            source: reason.source,
-            code: reason.code,
-            text: reason.text.to_string(),
+            refused: Refused::from(reason),
             nodes,
-            value: reason.measured.map(|measured| measured.value),
-            threshold: reason.measured.map(|measured| measured.threshold),
-            age_seconds: reason.measured.map(|measured| measured.age_seconds),
         }
     }
 }

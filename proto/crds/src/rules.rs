@@ -107,7 +107,7 @@ impl Default for Saturation {
 pub struct Thresholds {
     /// Cache miss rate, 0 to 1.
     pub cache_miss_rate: f64,
-    /// Cache occupancy, 0 to 1.
+    /// Cache occupancy, 0 to 1; also stands in for an unknown occupancy.
     pub llc_occupancy: f64,
     /// Block I/O latency P99, milliseconds.
     pub bio_latency_p99_ms: f64,

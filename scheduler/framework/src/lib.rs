@@ -8,6 +8,7 @@ mod dispatch;
 pub mod events;
 pub mod fit;
 pub mod heap;
+pub mod outside;
 pub mod plugin;
 pub mod points;
 pub mod reason;

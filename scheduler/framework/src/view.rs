@@ -42,12 +42,6 @@ impl<'a> View<'a> {
         self.facts.now
     }
 
-    /// Id of the session.
-    #[must_use]
-    pub fn session_uid(self) -> &'a Text {
-        &self.facts.uid
-    }
-
     /// Why tasks and jobs were refused so far.
     #[must_use]
     pub fn fits(self) -> &'a FitLog {

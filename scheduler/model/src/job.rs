@@ -228,15 +228,6 @@ impl Job {
         })
     }
 
-    /// Some role is below its minimum; also true when role minimums are not enforced.
-    #[must_use]
-    pub fn roles_starving(&self) -> bool {
-        if !self.enforces_roles() {
-            return true;
-        }
-        !self.each_role(|role| role.held() + role.of(TaskStatus::Pipelined))
-    }
-
     /// Tasks of each role by status, and those that wait for nothing but a place.
     #[cfg(feature = "fixture")]
     pub(crate) fn roles(&self) -> impl Iterator<Item = (&Text, [u32; STATUSES], u32)> {

@@ -1,5 +1,6 @@
 //! The shared cases of what a pod asks for.
 
+#[path = "../../model/tests/common/mod.rs"]
 mod common;
 
 use common::{cases, number};

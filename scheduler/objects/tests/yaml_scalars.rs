@@ -1,5 +1,6 @@
 //! The shared cases of quantities written as YAML scalars.
 
+#[path = "../../model/tests/common/mod.rs"]
 mod common;
 
 use common::{cases, number};

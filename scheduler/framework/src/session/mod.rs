@@ -61,8 +61,9 @@ pub struct Session<'c> {
 }
 
 impl<'c> Session<'c> {
-    /// Opens a session: brings the cluster's sums up to date and opens the plugins of the configuration, tier by tier.
-    /// A plugin that is unknown or cannot take part is told of and left out.
+    /// Opens a session: brings the cluster's sums up to date, takes over what was odd about objects since the last one, and
+    /// opens the plugins of the configuration, tier by tier. A plugin that is unknown or cannot take part is told of and
+    /// left out.
     pub fn open(
         cluster: &'c mut Cluster,
         conf: &SchedulerConf,
@@ -75,7 +76,7 @@ impl<'c> Session<'c> {
             now: parameters.now,
         };
         let fits = FitLog::default();
-        let mut warnings = Vec::new();
+        let mut warnings = cluster.take_warnings();
         let mut plugins: Vec<Box<dyn SessionPlugin>> = Vec::new();
         for option in conf.plugins() {
             let Some(factory) = known.find(&option.name) else {
