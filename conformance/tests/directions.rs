@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// What each crate may depend on among our own.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("mco-model", &[]),
     ("mco-crds", &[]),
     ("mco-proto", &[]),
@@ -22,6 +22,17 @@ const ALLOWED: [(&str, &[&str]); 13] = [
             "mco-actions",
             "mco-plugins-builtin",
             "mco-plugin",
+        ],
+    ),
+    ("mco-cache", &["mco-model", "mco-objects"]),
+    (
+        "mco-daemon",
+        &[
+            "mco-model",
+            "mco-framework",
+            "mco-registry",
+            "mco-plugin",
+            "mco-cache",
         ],
     ),
     ("mco-collector", &["mco-proto"]),
@@ -78,7 +89,14 @@ const IMPURE: [&str; 8] = [
 ];
 
 /// Clients and servers appear in these alone.
-const CONNECTED: [&str; 4] = ["mco-proto", "mco-collector", "mco-analyzer", "mcoctl"];
+const CONNECTED: [&str; 6] = [
+    "mco-proto",
+    "mco-collector",
+    "mco-analyzer",
+    "mcoctl",
+    "mco-cache",
+    "mco-daemon",
+];
 
 /// What helps tests only is allowed to look across, but never up to what is built on a crate.
 const DEV_ALLOWED: [(&str, &[&str]); 3] = [

@@ -1,0 +1,8 @@
+//! The only door to the API server. What it knows comes in as events, one [`Delta`] at a time; what the scheduler wants of
+//! it goes out as [`Command`]s. What became of a command comes back as an event too.
+
+pub mod command;
+pub mod delta;
+
+pub use command::{About, Command, GroupRef, PodRef};
+pub use delta::Delta;

@@ -1,0 +1,3 @@
+//! The process `mco-volcano-scheduler`.
+
+fn main() {}
