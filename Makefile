@@ -4,7 +4,7 @@ CARGO  ?= cargo
 SHARED ?= ../shared
 BIN    := target/release
 
-.PHONY: help setup demo test test-fast test-slow conformance lint fmt deny build build-analyzer build-collector build-scheduler bench clean
+.PHONY: help setup demo crds test test-fast test-slow conformance lint fmt deny build build-analyzer build-collector build-scheduler bench clean
 
 help: ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -15,6 +15,9 @@ setup: ## Install what is missing: a C compiler for BPF, and its headers.
 demo: setup ## The main job on this host, without a cluster.
 	$(CARGO) build --release --locked -p mcoctl
 	$(BIN)/mcoctl demo $(DEMO_ARGS)
+
+crds: ## The definitions of the custom resources, from their types.
+	$(CARGO) run --quiet --locked -p mco-crdgen
 
 test: test-fast test-slow ## All tests.
 

@@ -1,4 +1,4 @@
-//! The custom resources of this project, as plain types.
+//! The custom resources of this project and of Volcano, as plain types.
 //!
 //! Nothing here knows a Kubernetes client: the scheduler side reads these types from any JSON value, and reads a
 //! report tolerantly, so that one broken entry costs one node its data and nobody else's.
@@ -6,8 +6,10 @@
 mod absent;
 pub mod decode;
 pub mod meta;
+pub mod quantity;
 pub mod report;
 pub mod rules;
+pub mod volcano;
 
 pub use decode::{DecodedReport, EntryError, decode_report};
 pub use meta::{Condition, ObjectMeta};
@@ -17,7 +19,7 @@ pub use report::{
 };
 pub use rules::{DetectionRuleConfig, DetectionRuleConfigSpec, DetectionRuleConfigStatus};
 
-/// The API group of both resources.
+/// The API group of this project's resources.
 pub const GROUP: &str = "mco.many-core.io";
 /// The only version served.
 pub const VERSION: &str = "v1alpha1";

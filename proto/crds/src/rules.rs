@@ -14,6 +14,7 @@ pub const SHORT_NAME: &str = "drc";
 
 /// The rule object. There is one, `cluster` in namespace `mco-system`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DetectionRuleConfig {
     /// `mco.many-core.io/v1alpha1`.
@@ -35,6 +36,7 @@ pub struct DetectionRuleConfig {
 /// This type is for writing rules and for reading ones that are known to be good; the analyzer reads what people
 /// write through its own parser, which names every field it refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DetectionRuleConfigSpec {
     /// How much each dimension counts; the sum should be about 1.
@@ -56,13 +58,17 @@ pub struct DetectionRuleConfigSpec {
 
 /// How much each dimension counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Weights {
     /// Cache pollution.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub cache: f64,
     /// Memory pressure.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub memory: f64,
     /// I/O queue congestion.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub io: f64,
 }
 
@@ -78,15 +84,20 @@ impl Default for Weights {
 
 /// The values at which an index reaches 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Saturation {
     /// Miss rate times occupancy.
+    #[cfg_attr(feature = "schema", schemars(range(max = 1e9), extend("minimum" = 0.0, "exclusiveMinimum" = true)))]
     pub cache_product: f64,
     /// Memory pressure, percent.
+    #[cfg_attr(feature = "schema", schemars(range(max = 1e9), extend("minimum" = 0.0, "exclusiveMinimum" = true)))]
     pub psi_memory: f64,
     /// Block I/O latency P99, milliseconds.
+    #[cfg_attr(feature = "schema", schemars(range(max = 1e9), extend("minimum" = 0.0, "exclusiveMinimum" = true)))]
     pub bio_latency_p99_ms: f64,
     /// I/O pressure, percent.
+    #[cfg_attr(feature = "schema", schemars(range(max = 1e9), extend("minimum" = 0.0, "exclusiveMinimum" = true)))]
     pub psi_io: f64,
 }
 
@@ -103,27 +114,38 @@ impl Default for Saturation {
 
 /// The values above which interference is detected or a penalty applies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Thresholds {
     /// Cache miss rate, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub cache_miss_rate: f64,
     /// Cache occupancy, 0 to 1; also stands in for an unknown occupancy.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub llc_occupancy: f64,
     /// Block I/O latency P99, milliseconds.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub bio_latency_p99_ms: f64,
     /// I/O pressure, percent.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub psi_io: f64,
     /// Memory pressure `some`, percent.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub psi_memory_some: f64,
     /// Memory pressure `full`, percent.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub psi_memory_full: f64,
     /// I/O penalty: latency P99, milliseconds.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub io_penalty_p99_ms: f64,
     /// I/O penalty: I/O pressure, percent.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub io_penalty_psi_io: f64,
     /// Penalty on memory and I/O: memory pressure, percent.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub mem_io_penalty_memory: f64,
     /// Penalty on memory and I/O: I/O pressure, percent.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 100.0)))]
     pub mem_io_penalty_psi_io: f64,
 }
 
@@ -146,11 +168,14 @@ impl Default for Thresholds {
 
 /// What compound interference multiplies weights by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Penalties {
     /// On the I/O weight.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 10.0)))]
     pub io_multiplier: f64,
     /// On the memory and the I/O weight.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 10.0)))]
     pub mem_io_multiplier: f64,
 }
 
@@ -165,11 +190,14 @@ impl Default for Penalties {
 
 /// How memory is judged without PSI.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DegradedMemory {
     /// Below this share of available memory there is pressure, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub mem_available_ratio_threshold: f64,
     /// Above this many scanned pages per second there is pressure.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub page_scan_rate_threshold: f64,
 }
 
@@ -184,6 +212,7 @@ impl Default for DegradedMemory {
 
 /// What the analyzer made of the rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DetectionRuleConfigStatus {
     /// The generation that was judged.
@@ -195,6 +224,7 @@ pub struct DetectionRuleConfigStatus {
         deserialize_with = "null_is_default",
         skip_serializing_if = "Vec::is_empty"
     )]
+    #[cfg_attr(feature = "schema", schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"])))]
     pub conditions: Vec<Condition>,
     /// Identifies the values in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]

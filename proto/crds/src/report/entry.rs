@@ -10,9 +10,11 @@ use crate::absent::{null_is_default, section};
 
 /// One node of the report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeEntry {
     /// `ok`, `stale` or `error`. Only an `ok` entry may be acted on.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub status: NodeStatus,
     /// True when memory is judged without PSI.
     #[serde(
@@ -29,12 +31,15 @@ pub struct NodeEntry {
     pub message: Option<String>,
     /// How strong the interference is, 0 (calm) to 1; absent when it cannot be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub interference_level: Option<f64>,
     /// When the newest sample was taken, RFC 3339, by the analyzer's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last_sample_time: Option<String>,
     /// When this entry was computed, RFC 3339, by the analyzer's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last_update_time: Option<String>,
     /// How many samples were inside the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]

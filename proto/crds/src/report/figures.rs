@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which of a node's sources gave data inside the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Availability {
     /// Last-level cache miss rate.
@@ -22,6 +23,7 @@ pub struct Availability {
 
 /// A node's figures over the window. Absent means unknown, never zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Metrics {
     /// Last-level cache misses over references, 0 to 1.
@@ -67,6 +69,7 @@ pub struct Metrics {
 
 /// One figure for each dimension that has data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dimensions {
     /// Cache pollution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,6 +91,7 @@ impl Dimensions {
 
 /// A kind of interference whose thresholds are crossed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Detection {
     /// `CachePollution`, `IOQueueCongestion` or `MemoryPressure`.
@@ -95,9 +99,11 @@ pub struct Detection {
     pub kind: String,
     /// How far towards saturation, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub severity: Option<f64>,
     /// Since when without a break, RFC 3339, by the analyzer's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub since: Option<String>,
     /// The values and the thresholds they crossed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

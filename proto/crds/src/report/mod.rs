@@ -22,6 +22,7 @@ pub const SHORT_NAME: &str = "nir";
 
 /// The report object. There is one, named `cluster`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeInterferenceReport {
     /// `mco.many-core.io/v1alpha1`.
@@ -53,10 +54,12 @@ impl NodeInterferenceReport {
 
 /// Empty: a report has nothing to configure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeInterferenceReportSpec {}
 
 /// All nodes as the analyzer saw them at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeInterferenceReportStatus {
     /// The generation of the object that was seen when this was written.
@@ -68,9 +71,11 @@ pub struct NodeInterferenceReportStatus {
         deserialize_with = "null_is_default",
         skip_serializing_if = "Vec::is_empty"
     )]
+    #[cfg_attr(feature = "schema", schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"])))]
     pub conditions: Vec<Condition>,
     /// When this was written, RFC 3339 with microseconds, by the analyzer's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub last_update_time: Option<String>,
     /// Which analyzer wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,11 +91,13 @@ pub struct NodeInterferenceReportStatus {
     pub summary: Option<Summary>,
     /// Every reported node, by its name.
     #[serde(default, deserialize_with = "null_is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-kubernetes-map-type" = "atomic")))]
     pub nodes: BTreeMap<String, NodeEntry>,
 }
 
 /// The report in five figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     /// How many nodes are in the report.
@@ -98,6 +105,7 @@ pub struct Summary {
     pub nodes: u32,
     /// The highest level of all nodes, 0 to 1; absent when no node has a level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub max_level: Option<f64>,
     /// How many nodes have at least one detection.
     #[serde(default)]
