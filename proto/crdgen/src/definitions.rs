@@ -210,6 +210,8 @@ impl Resource {
         let root = schema.as_object_mut().context("no object")?;
         // What every object has anyway.
         root.remove("required");
+        // The API server has its own and refuses so much as a description here.
+        schema["properties"]["metadata"] = json!({"type": "object"});
         Ok(schema)
     }
 }

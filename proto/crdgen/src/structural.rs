@@ -48,9 +48,9 @@ pub fn structural(schema: &Value, defaults: Defaults) -> anyhow::Result<Value> {
             "default" if value.is_object() => json!({}),
             "minimum" | "maximum" | "default" => whole(value),
             "format" => match value.as_str() {
-                Some("int32" | "int64" | "date-time") => value,
-                // Widths that an API server does not check.
-                Some("double" | "uint32") => continue,
+                Some("date-time") => value,
+                // Widths that an API server does not check and warns of.
+                Some("double" | "int32" | "int64" | "uint32") => continue,
                 _ => bail!("the format {value} is not known to API servers"),
             },
             "type" | "required" | "pattern" | "exclusiveMinimum" | "exclusiveMaximum" => value,

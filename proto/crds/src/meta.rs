@@ -51,7 +51,7 @@ impl ObjectMeta {
     }
 }
 
-/// The API server has its own schema for metadata and allows no other here.
+/// The API server has its own schema for metadata.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for ObjectMeta {
     fn schema_name() -> std::borrow::Cow<'static, str> {
