@@ -4,7 +4,7 @@ CARGO  ?= cargo
 SHARED ?= ../shared
 BIN    := target/release
 
-.PHONY: help setup demo crds test test-fast test-slow conformance lint fmt deny build build-analyzer build-collector build-scheduler bench clean
+.PHONY: help setup demo crds test test-fast test-slow test-cluster tools conformance lint fmt deny build build-analyzer build-collector build-scheduler bench clean
 
 help: ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -22,9 +22,15 @@ crds: ## The definitions of the custom resources, from their types.
 test: test-fast test-slow ## All tests.
 
 test-fast: setup ## Unit, table and property tests of every crate.
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --exclude mco-cluster-tests --locked
 
-test-slow: conformance ## The suites that need an optimised build.
+test-slow: conformance test-cluster ## The suites that need an optimised build or a cluster.
+
+test-cluster: ## The tests on a real API server. TEST_ARGS goes to them, such as a name.
+	@./scripts/test-cluster $(TEST_ARGS)
+
+tools: ## Find or build kube-apiserver and etcd, into target/tools.
+	@./scripts/tools
 
 conformance: setup ## The recorded cases, those of the shared folder too where it is present.
 	$(CARGO) build --release --locked -p conformance

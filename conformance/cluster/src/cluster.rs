@@ -99,12 +99,7 @@ impl<'s> Cluster<'s> {
         let mut objects = Vec::new();
         for dir in ["crds", "charts/volcano/crds"] {
             let dir = project_root().join("helm/many-core-orchestrator").join(dir);
-            if dir.is_dir() {
-                objects.extend(must("read CRDs", yaml_files(&dir)));
-            }
-        }
-        if objects.is_empty() {
-            objects = must("read CRDs", yaml_objects(include_str!("../data/crds.yaml")));
+            objects.extend(must("read CRDs", yaml_files(&dir)));
         }
         self.create_crds(objects).await;
     }

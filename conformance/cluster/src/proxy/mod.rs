@@ -1,0 +1,7 @@
+//! Faults between a client and the API server. [`TcpProxy`] breaks connections, [`HttpProxy`] single requests.
+
+mod http;
+mod tcp;
+
+pub use self::http::{Fault, HttpProxy};
+pub use self::tcp::TcpProxy;
