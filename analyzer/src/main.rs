@@ -54,12 +54,7 @@ async fn analyze(settings: Settings) -> anyhow::Result<()> {
     let signals = stop_at_signal(stop.clone())?;
     let (client, sink): (_, Arc<dyn ReportSink>) = match settings.report_sink {
         Sink::Kubernetes => {
-            let client = kube::Client::try_default()
-                .await
-                // Its text already holds that of all its causes.
-                .map_err(|error| {
-                    anyhow!("cannot find the cluster; outside of one use REPORT_SINK=memory: {error}")
-                })?;
+            let client = connect().await?;
             (
                 Some(client.clone()),
                 Arc::new(KubernetesSink::new(client, &settings.report_name)),
@@ -119,6 +114,18 @@ async fn analyze(settings: Settings) -> anyhow::Result<()> {
     result
 }
 
+async fn connect() -> anyhow::Result<kube::Client> {
+    let mut config = kube::Config::infer()
+        .await
+        // Its text already holds that of all its causes.
+        .map_err(|error| {
+            anyhow!("cannot find the cluster; outside of one use REPORT_SINK=memory: {error}")
+        })?;
+    // What fails is done again by whoever asked, with newer data.
+    config.default_retry = false;
+    kube::Client::try_from(config).map_err(|error| anyhow!("cannot make a client for the cluster: {error}"))
+}
+
 /// Follows the rules, and in a cluster the nodes.
 async fn follow(
     client: Option<kube::Client>,
@@ -163,8 +170,9 @@ fn stop_at_signal(stop: CancellationToken) -> anyhow::Result<tokio::task::JoinHa
 }
 
 fn start_log(settings: &Settings) {
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(settings.log_level.as_str()));
+    // The client says at every attempt what we say once.
+    let default = format!("{},kube_client=off,kube_runtime=off", settings.log_level.as_str());
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -89,7 +89,9 @@ pub fn summary(entries: &BTreeMap<String, NodeEntry>) -> Summary {
         max_level: entries
             .values()
             .filter_map(|entry| entry.interference_level)
-            .reduce(f64::max),
+            .reduce(f64::max)
+            // As many digits as a column of kubectl is read with.
+            .map(|level| (level * 1000.0).round() / 1000.0),
         hot: count(&|entry| !entry.detections.is_empty()),
         stale: count(&|entry| entry.status == NodeStatus::Stale),
         error: count(&|entry| entry.status == NodeStatus::Error),

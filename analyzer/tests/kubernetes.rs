@@ -328,6 +328,28 @@ async fn without_object_or_definition_the_defaults_hold_and_the_analyzer_is_read
 }
 
 #[tokio::test]
+async fn rules_that_may_not_be_read_leave_the_defaults_and_hold_up_nothing() {
+    let script = Script::default().answer(("GET", RULES), 403, refusal(403, &Method::GET));
+    let analyzer = analyzer();
+    with_rules(&script, &analyzer, async {
+        until("ready", || {
+            analyzer.ready().ok && analyzer.ready().lines.len() == 2
+        })
+        .await;
+        let verdict = analyzer.rules_verdict();
+        assert_eq!(
+            (verdict.accepted, verdict.message.as_str()),
+            (
+                false,
+                "the rule object cannot be read: GET refused; the rules given at start stay in force"
+            )
+        );
+    })
+    .await;
+    assert_eq!(*analyzer.rules(), Rules::default());
+}
+
+#[tokio::test]
 async fn only_nodes_of_the_cluster_are_members() {
     let node = |name: &str| {
         json!({

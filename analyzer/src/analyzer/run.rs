@@ -14,6 +14,7 @@ use tracing::{info, warn};
 use super::Analyzer;
 use crate::config::AnalyzerError;
 use crate::ingest::Ingest;
+use crate::sink::SinkError;
 use crate::time::nanos;
 
 /// Receive windows of HTTP/2: a sample is small, and thousands of streams share the memory.
@@ -22,6 +23,8 @@ const RECEIVE_WINDOW: u32 = 16 * 1024;
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
 /// The longest pause after a sink failed; well below the 30 s after which a report counts as expired.
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(8);
+/// So many reasons why reports fail are told before they are written again.
+const REASONS: usize = 8;
 
 impl Analyzer {
     /// Serves streams on this listener and reports, until cancelled. Streams are then told that the analyzer goes.
@@ -86,7 +89,7 @@ impl Analyzer {
     async fn write_until(&self, stop: CancellationToken) {
         let mut reports = self.latest.subscribe();
         let mut back_off = self.config.report_interval;
-        let mut failing = false;
+        let mut told: Vec<String> = Vec::new();
         while let Some(Ok(())) = stop.run_until_cancelled(reports.changed()).await {
             let report = reports.borrow_and_update().clone();
             if self.is_warming_up(&report) {
@@ -99,13 +102,15 @@ impl Analyzer {
                 Ok(()) => self.config.report_interval,
                 Err(_) => (back_off * 2).min(LONGEST_BACK_OFF.max(self.config.report_interval)),
             };
-            // Once per change, not once a second.
+            // Each reason once, not once a second.
             match result {
-                Ok(()) if failing => info!("reports are written again"),
-                Err(error) if !failing => warn!(%error, "cannot write the report; trying again"),
+                Ok(()) if !std::mem::take(&mut told).is_empty() => info!("reports are written again"),
+                Err(SinkError(reason)) if told.len() < REASONS && !told.contains(&reason) => {
+                    warn!(error = reason, "cannot write the report; trying again");
+                    told.push(reason);
+                }
                 _ => {}
             }
-            failing = back_off > self.config.report_interval;
             if stop
                 .run_until_cancelled(tokio::time::sleep_until(started + back_off))
                 .await

@@ -1,5 +1,6 @@
 //! The cluster side: the sink that writes the report, and the watches on the rules and on the nodes.
 
+mod follow;
 mod nodes;
 mod report;
 mod rules;
@@ -7,12 +8,6 @@ mod rules;
 pub use nodes::watch_nodes;
 pub use report::KubernetesSink;
 pub use rules::watch_rules;
-
-use kube::runtime::watcher;
-use tracing::{info, warn};
-
-/// The server ends a watch after so many seconds; a half-open one is noticed 5 s later.
-const WATCH_SECONDS: u32 = 60;
 
 /// Which objects an analyzer reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,33 +28,4 @@ impl Default for Names {
             rules_namespace: mco_crds::RULES_NAMESPACE.to_owned(),
         }
     }
-}
-
-/// Says once that something fails, and once that it works again.
-struct Trouble {
-    what: &'static str,
-    failing: bool,
-}
-
-impl Trouble {
-    fn new(what: &'static str) -> Self {
-        Self { what, failing: false }
-    }
-
-    fn met(&mut self, error: &dyn std::fmt::Display) {
-        if !std::mem::replace(&mut self.failing, true) {
-            warn!("{} fails, trying again: {error}", self.what);
-        }
-    }
-
-    fn over(&mut self) {
-        if std::mem::replace(&mut self.failing, false) {
-            info!("{} works again", self.what);
-        }
-    }
-}
-
-/// True when the server does not know the resource at all: its definition is not installed.
-fn is_unknown_resource(error: &watcher::Error) -> bool {
-    matches!(error, watcher::Error::InitialListFailed(kube::Error::Api(status)) if status.code == 404)
 }

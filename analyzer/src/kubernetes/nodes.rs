@@ -1,34 +1,27 @@
 //! Follows which nodes are in the cluster, by their metadata alone.
 
 use std::collections::HashSet;
-use std::pin::pin;
 
-use futures_util::StreamExt;
 use k8s_openapi::api::core::v1::Node;
 use kube::core::PartialObjectMeta;
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::watcher;
 use kube::{Api, Client};
 use tokio_util::sync::CancellationToken;
 
-use super::{Trouble, WATCH_SECONDS};
+use super::follow::Follow;
 use crate::analyzer::Analyzer;
 
 /// Tells the analyzer which nodes exist, until cancelled. While the nodes cannot be watched, those known last count;
 /// before they were listed once, every node that reports does.
 pub async fn watch_nodes(client: Client, analyzer: &Analyzer, stop: CancellationToken) {
-    let config = watcher::Config::default().timeout(WATCH_SECONDS);
-    let mut events = pin!(watcher(Api::<PartialObjectMeta<Node>>::all(client), config).default_backoff());
-    let mut trouble = Trouble::new("watching the nodes");
+    let api = Api::<PartialObjectMeta<Node>>::all(client);
+    let mut follow = Follow::new("the nodes", "nodes", api, watcher::Config::default());
     let mut members = Members::default();
-    while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
-        match event {
-            Ok(event) => {
-                trouble.over();
-                if members.take(named(event)) {
-                    analyzer.nodes().set_members(Some(members.current.clone()));
-                }
-            }
-            Err(error) => trouble.met(&error),
+    while let Some(Some(event)) = stop.run_until_cancelled(follow.next()).await {
+        if let Ok(event) = event
+            && members.take(named(event))
+        {
+            analyzer.nodes().set_members(Some(members.current.clone()));
         }
     }
 }

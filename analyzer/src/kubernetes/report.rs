@@ -10,9 +10,12 @@ use mco_crds::{NodeInterferenceReport, NodeInterferenceReportStatus, ObjectMeta,
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
+use super::follow::told;
 use crate::report::fit;
 use crate::sink::{ReportSink, SinkError, SinkFuture};
 
+/// How the API server calls reports.
+const RESOURCE: &str = "nodeinterferencereports.mco.many-core.io";
 /// A write that takes longer than this failed; whether it arrived shows at the next one.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// etcd refuses objects of 1.5 MiB; the rest is for what is not an entry.
@@ -101,7 +104,7 @@ impl ReportSink for KubernetesSink {
                 Ok(Err(error)) => Err(SinkError(format!(
                     "NodeInterferenceReport/{}: {}",
                     self.name,
-                    told(&error)
+                    remedy(&error)
                 ))),
                 Err(_) => {
                     let seconds = DEADLINE.as_secs();
@@ -131,18 +134,12 @@ fn requests() -> Request {
 }
 
 /// The error with its likely remedy.
-fn told(error: &kube::Error) -> String {
+fn remedy(error: &kube::Error) -> String {
     let hint = match error {
         kube::Error::Api(status) if status.code == 403 => {
             "; grant get and create on nodeinterferencereports, update on nodeinterferencereports/status"
         }
-        kube::Error::Api(status) if status.code == 404 => {
-            "; is the definition of nodeinterferencereports.mco.many-core.io installed?"
-        }
         _ => "",
     };
-    match error {
-        kube::Error::Api(status) => format!("{} ({}){hint}", status.message, status.code),
-        other => other.to_string(),
-    }
+    format!("{}{hint}", told(error, RESOURCE))
 }

@@ -1,12 +1,10 @@
 //! Follows the DetectionRuleConfig and writes back what became of it.
 
-use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::GroupVersionKind;
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::watcher;
 use kube::{Api, Client};
 use mco_crds::decode::format_time_micros;
 use mco_crds::rules as crd;
@@ -15,11 +13,14 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{Names, Trouble, WATCH_SECONDS, is_unknown_resource};
+use super::Names;
+use super::follow::{Failure, Follow, Trouble, refusal, told};
 use crate::analyzer::Analyzer;
 use crate::rules::{RulesUpdate, RulesVerdict};
 use crate::time::{Clock, SystemClock};
 
+/// How the API server calls the rules.
+const RESOURCE: &str = "detectionruleconfigs.mco.many-core.io";
 /// What readiness waits for until the rule object was looked for once.
 const READY: &str = "detection rules";
 /// A status write that takes longer than this failed.
@@ -50,17 +51,10 @@ async fn follow(
     analyzer: &Analyzer,
     wanted: &watch::Sender<Option<DetectionRuleConfigStatus>>,
 ) {
-    let config = watcher::Config::default()
-        .fields(&format!("metadata.name={name}"))
-        .timeout(WATCH_SECONDS);
-    let mut events = pin!(watcher(api.clone(), config).default_backoff());
-    let mut trouble = Trouble::new("watching the detection rules");
+    let config = watcher::Config::default().fields(&format!("metadata.name={name}"));
+    let mut events = Follow::new("the detection rules", RESOURCE, api.clone(), config);
     let mut listed = false;
     while let Some(event) = events.next().await {
-        match &event {
-            Ok(_) => trouble.over(),
-            Err(error) => trouble.met(error),
-        }
         match event {
             Ok(watcher::Event::Init) => listed = false,
             Ok(watcher::Event::InitApply(object)) => {
@@ -75,12 +69,16 @@ async fn follow(
             }
             Ok(watcher::Event::Apply(object)) => apply(&object, analyzer, wanted),
             Ok(watcher::Event::Delete(_)) => gone(analyzer, wanted),
-            // Without the definition there can be no object.
-            Err(error) if is_unknown_resource(&error) => {
-                gone(analyzer, wanted);
-                analyzer.health().arrived(READY);
+            Err(error) => {
+                if let Some(status) = refusal(&error) {
+                    match status.code {
+                        // Without the definition there can be no object.
+                        404 => gone(analyzer, wanted),
+                        _ => unreadable(&status.message, analyzer, wanted),
+                    }
+                    analyzer.health().arrived(READY);
+                }
             }
-            Err(_) => {}
         }
     }
 }
@@ -101,6 +99,13 @@ fn apply(
 
 fn gone(analyzer: &Analyzer, wanted: &watch::Sender<Option<DetectionRuleConfigStatus>>) {
     analyzer.apply_rules(&RulesUpdate::Absent);
+    wanted.send_replace(None);
+}
+
+fn unreadable(problem: &str, analyzer: &Analyzer, wanted: &watch::Sender<Option<DetectionRuleConfigStatus>>) {
+    analyzer.apply_rules(&RulesUpdate::Unreadable {
+        problem: format!("the rule object cannot be read: {problem}"),
+    });
     wanted.send_replace(None);
 }
 
@@ -150,7 +155,7 @@ async fn write_status(
     name: &str,
     mut wanted: watch::Receiver<Option<DetectionRuleConfigStatus>>,
 ) {
-    let mut trouble = Trouble::new("writing the status of the detection rules");
+    let mut trouble = Trouble::new("the status of the detection rules", "be written");
     while wanted.changed().await.is_ok() {
         loop {
             let Some(status) = wanted.borrow_and_update().clone() else {
@@ -166,8 +171,8 @@ async fn write_status(
                 }
                 // Gone in the meantime: nothing to write to.
                 Ok(Err(kube::Error::Api(error))) if error.code == 404 => break,
-                Ok(Err(error)) => trouble.met(&error),
-                Err(_) => trouble.met(&"no answer in time"),
+                Ok(Err(error)) => trouble.met(Failure::of(&error), &told(&error, RESOURCE)),
+                Err(_) => trouble.met(Failure::Unanswered, "no answer in time"),
             }
             tokio::time::sleep(PAUSE).await;
         }
