@@ -25,7 +25,15 @@ impl Analyzer {
     /// # Panics
     /// When it has not been built, or does not become ready.
     pub async fn start(server: &Server, flags: &[&str]) -> Self {
-        let analyzer = Self::launch(server, flags);
+        Self::start_via(server, &server.url(), flags).await
+    }
+
+    /// The same, with the API server at `url`, for example behind a proxy.
+    ///
+    /// # Panics
+    /// As [`Analyzer::start`].
+    pub async fn start_via(server: &Server, url: &str, flags: &[&str]) -> Self {
+        let analyzer = must(Self::try_launch(server, url, flags));
         until("the analyzer is ready", LONG, async || {
             match analyzer.page("/readyz") {
                 Ok((200, _)) => Ok(()),
@@ -42,19 +50,16 @@ impl Analyzer {
     /// # Panics
     /// When it has not been built or cannot be run.
     pub fn launch(server: &Server, flags: &[&str]) -> Self {
-        match Self::try_launch(server, flags) {
-            Ok(analyzer) => analyzer,
-            Err(error) => panic!("the analyzer cannot be started: {error:#}"),
-        }
+        must(Self::try_launch(server, &server.url(), flags))
     }
 
-    fn try_launch(server: &Server, flags: &[&str]) -> anyhow::Result<Self> {
+    fn try_launch(server: &Server, url: &str, flags: &[&str]) -> anyhow::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let (grpc, pages) = (free_port()?, free_port()?);
         let log = format!("analyzer-{}.log", COUNT.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new(own_binary("mco-analyzer", VARIABLE)?);
         command
-            .env("KUBECONFIG", server.kubeconfig(&ANALYZER))
+            .env("KUBECONFIG", server.kubeconfig_via(&ANALYZER, url))
             .arg(format!("--grpc-addr=127.0.0.1:{grpc}"))
             .arg(format!("--metrics-addr=127.0.0.1:{pages}"))
             .args(flags);
@@ -86,5 +91,12 @@ impl Analyzer {
     /// The process, to be killed or told things.
     pub fn process(&mut self) -> &mut Process {
         &mut self.process
+    }
+}
+
+fn must(analyzer: anyhow::Result<Analyzer>) -> Analyzer {
+    match analyzer {
+        Ok(analyzer) => analyzer,
+        Err(error) => panic!("the analyzer cannot be started: {error:#}"),
     }
 }

@@ -6,6 +6,7 @@
 pub mod analyzer;
 pub mod audit;
 pub mod cluster;
+pub mod collector;
 pub mod kinds;
 pub mod kubelet;
 pub mod mounted;
@@ -23,6 +24,7 @@ pub mod wait;
 pub use analyzer::Analyzer;
 pub use audit::{Call, Detail, Mark};
 pub use cluster::Cluster;
+pub use collector::{Collector, Load};
 pub use kubelet::Kubelet;
 pub use mounted::Mounted;
 pub use objects::{Object, gang, node, pod, pod_group, priority_class, queue};
