@@ -329,16 +329,20 @@ impl<'s> Cluster<'s> {
                 Err(kube::Error::Api(status)) if status.code == 404 => continue,
                 Err(error) => panic!("cannot list {}: {error}", kind.plural),
             };
-            let doomed: Vec<(String, String)> = objects
-                .into_iter()
-                .filter_map(|object| {
-                    Some((
-                        object.metadata.namespace.unwrap_or_default(),
-                        object.metadata.name?,
-                    ))
-                })
-                .filter(|(namespace, name)| !stays(*kind, namespace, name))
-                .collect();
+            let mut doomed = Vec::new();
+            for object in objects {
+                let namespace = object.metadata.namespace.unwrap_or_default();
+                let name = object.metadata.name.unwrap_or_default();
+                if stays(*kind, &namespace, &name) {
+                    continue;
+                }
+                // Whoever would take them off is not here.
+                if object.metadata.finalizers.is_some() {
+                    let none = json!({"metadata": {"finalizers": null}});
+                    self.patch(*kind, &namespace, &name, none).await;
+                }
+                doomed.push((namespace, name));
+            }
             stream::iter(&doomed)
                 .for_each_concurrent(AT_ONCE, |(namespace, name)| self.delete(*kind, namespace, name))
                 .await;

@@ -20,6 +20,7 @@ pub mod server;
 pub mod tools;
 pub mod users;
 pub mod wait;
+pub mod wire;
 
 pub use analyzer::Analyzer;
 pub use audit::{Call, Detail, Mark};

@@ -4,6 +4,7 @@
 mod analyzer;
 mod harness;
 mod proxies;
+mod wire;
 
 #[test]
 fn every_file_here_is_a_module() {

@@ -1,0 +1,68 @@
+//! What we write otherwise than Volcano 1.9.0, on purpose. Each entry has a name, and turns lines of Volcano's into ours.
+
+/// A deliberate difference on the wire.
+#[derive(Debug)]
+pub struct Difference {
+    /// Its name.
+    pub name: &'static str,
+    /// What Volcano 1.9.0 does.
+    pub volcano: &'static str,
+    /// What happens here instead.
+    pub here: &'static str,
+    /// The scenarios it shows in; empty means any.
+    pub scenarios: &'static [&'static str],
+    /// Volcano's lines that begin so are not ours.
+    pub drops: &'static [&'static str],
+    /// Our lines that are not Volcano's.
+    pub adds: &'static [&'static str],
+}
+
+/// All of them.
+pub const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "events-told-once",
+        volcano: "patches the count of the same event every cycle",
+        here: "the same words about the same object are told once",
+        scenarios: &[],
+        drops: &["call patch events", "again create events"],
+        adds: &[],
+    },
+    Difference {
+        name: "queue-status-once",
+        volcano: "writes a queue's status twice for one change",
+        here: "once",
+        scenarios: &[],
+        drops: &["again update queues/status"],
+        adds: &[],
+    },
+    Difference {
+        name: "waiting-pods-stay-where-they-could-go",
+        volcano: "picks another of equally good nodes each cycle for a gang that waits, and writes each pod's condition anew",
+        here: "ties are broken alike each cycle, so the condition stays",
+        scenarios: &["gang-short-of-room"],
+        drops: &["again update pods/status"],
+        adds: &[],
+    },
+];
+
+/// Lines of Volcano's as they are expected here.
+pub fn expected_here(scenario: &str, lines: Vec<String>) -> Vec<String> {
+    let applies = |difference: &&Difference| {
+        difference.scenarios.is_empty() || difference.scenarios.contains(&scenario)
+    };
+    let differences: Vec<&Difference> = DIFFERENCES.iter().filter(applies).collect();
+    let is_dropped = |line: &String| {
+        let mut drops = differences.iter().flat_map(|difference| difference.drops);
+        drops.any(|start| line.starts_with(start))
+    };
+    let mut expected: Vec<String> = lines.into_iter().filter(|line| !is_dropped(line)).collect();
+    expected.extend(
+        differences
+            .iter()
+            .flat_map(|difference| difference.adds)
+            .map(|line| (*line).to_owned()),
+    );
+    expected.sort();
+    expected.dedup();
+    expected
+}
