@@ -4,7 +4,7 @@ CARGO  ?= cargo
 SHARED ?= ../shared
 BIN    := target/release
 
-.PHONY: help setup demo crds test test-fast test-slow test-cluster tools conformance lint fmt deny build build-analyzer build-collector build-scheduler bench clean
+.PHONY: help setup demo crds test test-fast test-slow test-cluster tools conformance lint fmt deny build build-analyzer build-collector build-scheduler bench bench-cluster clean
 
 help: ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -64,6 +64,10 @@ build-collector: setup ## mco-collector.
 bench: ## Time and memory of a cycle at 1k and 5k nodes.
 	$(CARGO) build --release --locked -p conformance
 	$(BIN)/bench
+
+bench-cluster: tools ## What scheduling costs on a real API server, beside a binder that decides nothing.
+	$(CARGO) build --release --locked -p mco-daemon -p mco-cluster-tests
+	$(BIN)/cluster-bench $(BENCH_ARGS)
 
 clean:
 	$(CARGO) clean

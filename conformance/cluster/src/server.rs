@@ -30,8 +30,7 @@ pub struct Server {
     authority: Authority,
     audit: AuditLog,
     api_server: Mutex<Option<Process>>,
-    /// Held for its drop.
-    _etcd: Process,
+    etcd: Process,
 }
 
 impl Server {
@@ -76,7 +75,7 @@ impl Server {
             authority,
             audit: AuditLog::new(dir.join("audit.jsonl")),
             api_server: Mutex::new(None),
-            _etcd: etcd,
+            etcd,
             dir,
             store,
         };
@@ -186,6 +185,12 @@ impl Server {
                 bail!("kube-apiserver: {why}\n{log}")
             }
         }
+    }
+
+    /// The process ids of the API server, if it runs, and of etcd.
+    pub fn pids(&self) -> Vec<u32> {
+        let api_server = self.slot().as_ref().map(Process::pid);
+        api_server.into_iter().chain([self.etcd.pid()]).collect()
     }
 
     /// Ends the API server at once; etcd keeps what it knew.
