@@ -60,14 +60,14 @@ pub enum Command {
         /// Its PodGroup, which is told too.
         group: Option<GroupRef>,
     },
-    /// Give the PodGroup this status. When that fails, the group as last seen comes back as `Event::PodGroupSet`.
+    /// Give the PodGroup this status. It is tried until it succeeds, the group is gone, or another status is wanted.
     GroupStatus {
         /// The group.
         group: GroupRef,
         /// The whole status.
         status: PodGroupStatus,
     },
-    /// Set the pod's condition `PodScheduled` to False. When that fails, the pod as last seen comes back as `Event::PodSet`.
+    /// Set the pod's condition `PodScheduled` to False, and tell it with a `FailedScheduling` event. Tried like a group's status.
     PodCondition {
         /// The pod.
         pod: PodRef,
