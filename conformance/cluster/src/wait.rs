@@ -8,6 +8,9 @@ pub const SOON: Duration = Duration::from_secs(30);
 /// Long enough for what has to start or to time out first.
 pub const LONG: Duration = Duration::from_secs(120);
 
+/// Several cycles: what would happen in each of them is seen.
+pub const QUIET: Duration = Duration::from_secs(2);
+
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Asks `state` again and again until it gives a value, for at most `within`.

@@ -2,8 +2,13 @@
 //! turns, so each starts with an empty cluster.
 
 mod analyzer;
+mod gangs;
 mod harness;
+mod interference;
+mod kata;
+mod nodes;
 mod proxies;
+mod queues;
 mod wire;
 
 #[test]

@@ -5,20 +5,16 @@
 
 use mco_cluster_tests::tools::shared;
 use mco_cluster_tests::users::SCHEDULER;
-use mco_cluster_tests::wait::{SOON, always, until};
+use mco_cluster_tests::wait::{QUIET, SOON, always, until};
 use mco_cluster_tests::wire::{DIFFERENCES, Scenario, Scenarios, Write, expected_here, lines};
 use mco_cluster_tests::{Cluster, Mark, Object, Scheduler, Setup, kinds, kubelet, priority_class};
 use std::path::Path;
-use std::time::Duration;
 
 /// Scenarios of the recording that need actions which do not exist yet.
 const NOT_YET: [(&str, &str); 2] = [
     ("preempt-higher-priority", "the action preempt"),
     ("reclaim-from-other-queue", "the action reclaim"),
 ];
-
-/// Several cycles: whoever writes the same again each cycle is seen.
-const QUIET: Duration = Duration::from_secs(2);
 
 fn ours() -> Scenarios {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/wire.json");
