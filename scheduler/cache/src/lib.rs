@@ -5,6 +5,7 @@ pub mod client;
 pub mod command;
 pub mod delta;
 pub mod door;
+pub mod lease;
 mod raw;
 pub mod store;
 pub mod write;
