@@ -2,13 +2,20 @@
 //! turns, so each starts with an empty cluster.
 
 mod analyzer;
+mod conf;
+mod degraded;
+mod faults;
 mod gangs;
 mod harness;
 mod interference;
 mod kata;
+mod lease;
 mod nodes;
+mod process;
 mod proxies;
 mod queues;
+mod restarts;
+mod rights;
 mod wire;
 
 #[test]
