@@ -1,7 +1,7 @@
 //! What a session would tell about objects, as Kubernetes events: the same reasons that stand in conditions, addressed to
 //! the objects they concern. Whether an event is worth a write is for the shell to say.
 
-use crate::close::SessionOutcome;
+use crate::close::{SessionOutcome, TaskOutcome};
 use mco_model::event::PodGroupPhase;
 use mco_model::status::TaskStatus;
 use mco_model::{Cluster, JobId, TaskId};
@@ -55,11 +55,7 @@ pub fn events(cluster: &Cluster, outcome: &SessionOutcome) -> Vec<ObjectEvent> {
         }
     }
     for task in &outcome.waiting {
-        let known = &cluster.task(task.task).scheduled_condition;
-        let told_before = known.as_ref().is_some_and(|(placed, reason, message)| {
-            !placed && **reason == *task.reason && **message == *task.message
-        });
-        if !told_before && task.status != TaskStatus::Binding {
+        if is_news(cluster, task) {
             events.push(ObjectEvent {
                 about: About::Pod(task.task),
                 warning: true,
@@ -69,4 +65,14 @@ pub fn events(cluster: &Cluster, outcome: &SessionOutcome) -> Vec<ObjectEvent> {
         }
     }
     events
+}
+
+/// The task's pod does not say yet, by its condition `PodScheduled`, why it waits.
+#[must_use]
+pub fn is_news(cluster: &Cluster, task: &TaskOutcome) -> bool {
+    let known = &cluster.task(task.task).scheduled_condition;
+    let told_before = known.as_ref().is_some_and(|(placed, reason, message)| {
+        !placed && **reason == *task.reason && **message == *task.message
+    });
+    !told_before && task.status != TaskStatus::Binding
 }

@@ -282,6 +282,12 @@ impl Cluster {
         self.nodes.vacate(node, id, &self.tasks[id], non_zero);
     }
 
+    /// Takes a pod's condition `PodScheduled` as written, before the API server's answer is seen: False, with this reason and
+    /// message.
+    pub fn set_scheduled_condition(&mut self, id: TaskId, reason: Text, message: Text) {
+        self.tasks[id].scheduled_condition = Some((false, reason, message));
+    }
+
     /// Sets the status of a PodGroup, as a session decided it.
     pub fn set_group_status(&mut self, id: JobId, status: PodGroupStatus) {
         if let Some(group) = &mut self.jobs[id].group {

@@ -1,0 +1,410 @@
+//! One kind: list it, watch it, and do so again after whatever happens.
+
+use std::time::Duration;
+
+use futures_util::{Stream, TryStreamExt as _};
+use kube::Client;
+use kube::api::{ListParams, WatchParams};
+use kube::core::{ObjectList, Request, Status, WatchEvent};
+use mco_model::Event;
+use mco_model::spec::Text;
+use mco_objects::Kind;
+use serde_json::value::RawValue;
+use std::pin::pin;
+use std::sync::Arc;
+use tokio::sync::{mpsc::UnboundedSender, watch};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::debug;
+
+use super::board::{Board, Failure};
+use super::pause::Pause;
+use super::resource::Resource;
+use super::track::{Source, Track};
+use crate::delta::Delta;
+
+/// The API server is asked to end a watch after so long; it does so on the second.
+const WATCH: Duration = Duration::from_secs(50);
+/// A watch that has not ended so long after its end was due is on a connection that is dead.
+const GRACE: Duration = Duration::from_secs(5);
+/// An answer that has not begun by then does not come.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Objects a page, where lists are paged.
+const PAGE: u32 = 500;
+/// A watch that ends sooner, without having brought anything, did not work.
+const AT_LEAST: Duration = Duration::from_secs(1);
+
+/// Follows one kind.
+pub(crate) struct Follower {
+    pub(crate) client: Client,
+    pub(crate) resource: Resource,
+    pub(crate) track: Track,
+    pub(crate) deltas: UnboundedSender<Delta>,
+    pub(crate) board: Arc<Board>,
+    pub(crate) absent_retry: Duration,
+    /// Which report counts; other kinds do not look.
+    pub(crate) report_name: watch::Receiver<Text>,
+}
+
+/// How a call ended that brought objects.
+enum End {
+    /// As it should: go on from where it was.
+    Due,
+    /// Where it was is no longer known to the API server: list anew.
+    Expired,
+    /// It brought nothing and was over at once.
+    AtOnce,
+    /// Lists as a stream are not to be had.
+    NotStreamed,
+    /// It failed.
+    Failed(kube::Error),
+    /// No answer in time.
+    Silent,
+    /// The process ends: nobody takes what comes.
+    Unheard,
+}
+
+impl Follower {
+    pub(crate) async fn run(mut self, stop: CancellationToken) {
+        let mut report_name = self.report_name.clone();
+        let is_report = self.resource.kind == Kind::NodeInterferenceReport;
+        let mut state = Position {
+            version: None,
+            streams: true,
+        };
+        let mut pause = Pause::new(self.resource.plural);
+        let mut absences = 0_u32;
+        loop {
+            let name = report_name.borrow_and_update().clone();
+            let end = tokio::select! {
+                () = stop.cancelled() => return,
+                Ok(()) = report_name.changed(), if is_report => {
+                    state.version = None;
+                    let name = report_name.borrow().clone();
+                    self.track.rename_report(name);
+                    continue;
+                }
+                end = self.once(&mut state, &name) => end,
+            };
+            let wait = match end {
+                End::Unheard => return,
+                End::Due => {
+                    absences = 0;
+                    pause.over();
+                    continue;
+                }
+                End::Expired => {
+                    debug!("{} are listed anew", self.resource.full_name());
+                    state.version = None;
+                    // A server that knows no version at all would be asked without end.
+                    pause.next()
+                }
+                End::NotStreamed => {
+                    debug!("{} are listed in pages", self.resource.full_name());
+                    state.streams = false;
+                    continue;
+                }
+                End::AtOnce => pause.next(),
+                End::Silent => {
+                    self.failing(Failure::Unanswered, "no answer in time".to_owned());
+                    pause.next()
+                }
+                End::Failed(error) => match refusal(&error) {
+                    Some((404, _)) => {
+                        state.version = None;
+                        absences += 1;
+                        self.absent(absences)
+                    }
+                    Some((403, message)) => {
+                        state.version = None;
+                        self.forbidden(message)
+                    }
+                    Some((code, message)) => {
+                        self.failing(Failure::Refused(code), message.to_owned());
+                        pause.next()
+                    }
+                    None => {
+                        self.failing(Failure::Unanswered, causes(&error));
+                        pause.next()
+                    }
+                },
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = sleep(wait) => {}
+            }
+        }
+    }
+
+    /// One call, or one for each page.
+    async fn once(&mut self, state: &mut Position, report: &str) -> End {
+        let fields =
+            (self.resource.kind == Kind::NodeInterferenceReport).then(|| format!("metadata.name={report}"));
+        match (&state.version, state.streams) {
+            (Some(_), _) => self.watch(state, fields).await,
+            (None, true) => self.stream(state, fields).await,
+            (None, false) => self.pages(state, fields).await,
+        }
+    }
+
+    /// A list as a stream, which then goes on as a watch.
+    async fn stream(&mut self, state: &mut Position, fields: Option<String>) -> End {
+        let parameters = WatchParams {
+            send_initial_events: true,
+            ..parameters(fields)
+        };
+        // No version: as new as the API server knows, not what one of its replicas may have kept from before.
+        let due = Instant::now() + WATCH + GRACE;
+        let stream = match self.open(&parameters, "").await {
+            Ok(stream) => stream,
+            Err(End::Failed(error)) if is_too_much_asked(&error) => return End::NotStreamed,
+            Err(end) => return end,
+        };
+        let mut stream = pin!(stream);
+        self.track.begin();
+        loop {
+            match next(&mut stream, due).await {
+                Ok(Some(WatchEvent::Added(object) | WatchEvent::Modified(object))) => {
+                    self.track
+                        .set(object.get(), Source::List, &mut send(&self.deltas));
+                }
+                Ok(Some(WatchEvent::Deleted(object))) => {
+                    self.track.unset(object.get(), &mut send(&self.deltas));
+                }
+                Ok(Some(WatchEvent::Bookmark(bookmark))) => {
+                    if bookmark
+                        .metadata
+                        .annotations
+                        .contains_key("k8s.io/initial-events-end")
+                    {
+                        state.version = Some(bookmark.metadata.resource_version);
+                        if self.listed().is_err() {
+                            return End::Unheard;
+                        }
+                        return self.changes(&mut stream, due, state).await;
+                    }
+                }
+                Ok(Some(WatchEvent::Error(status))) => return ended(*status),
+                // It ended before it was complete: an old server that knows no such lists, or too many objects for the time.
+                Ok(None) => return End::NotStreamed,
+                Err(end) => return end,
+            }
+        }
+    }
+
+    /// A list in pages.
+    async fn pages(&mut self, state: &mut Position, fields: Option<String>) -> End {
+        let request = Request::new(self.resource.path());
+        let mut parameters = ListParams {
+            field_selector: fields,
+            limit: Some(PAGE),
+            ..ListParams::default()
+        };
+        self.track.begin();
+        loop {
+            let call = match request.list(&parameters) {
+                Ok(call) => call,
+                Err(error) => return End::Failed(kube::Error::BuildRequest(error)),
+            };
+            let page: ObjectList<Box<RawValue>> = match timeout(ANSWER, self.client.request(call)).await {
+                Ok(Ok(page)) => page,
+                Ok(Err(kube::Error::Api(status))) if status.code == 410 => return End::Expired,
+                Ok(Err(error)) => return End::Failed(error),
+                Err(_) => return End::Silent,
+            };
+            for object in &page.items {
+                self.track
+                    .set(object.get(), Source::List, &mut send(&self.deltas));
+            }
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => parameters.continue_token = Some(token),
+                None => {
+                    state.version = page.metadata.resource_version;
+                    return match self.listed() {
+                        Ok(()) => End::Due,
+                        Err(_) => End::Unheard,
+                    };
+                }
+            }
+        }
+    }
+
+    /// A watch from where the last one ended.
+    async fn watch(&mut self, state: &mut Position, fields: Option<String>) -> End {
+        let due = Instant::now() + WATCH + GRACE;
+        let from = state.version.clone().unwrap_or_default();
+        match self.open(&parameters(fields), &from).await {
+            Ok(stream) => {
+                self.board.resumed(self.resource.kind);
+                self.changes(&mut pin!(stream), due, state).await
+            }
+            Err(End::Failed(kube::Error::Api(status))) if status.code == 410 => End::Expired,
+            Err(end) => end,
+        }
+    }
+
+    async fn changes(
+        &mut self,
+        stream: &mut (impl Stream<Item = kube::Result<WatchEvent<Box<RawValue>>>> + Unpin),
+        due: Instant,
+        state: &mut Position,
+    ) -> End {
+        let start = Instant::now();
+        let mut idle = true;
+        loop {
+            let version = match next(stream, due).await {
+                Ok(Some(WatchEvent::Added(object) | WatchEvent::Modified(object))) => {
+                    self.track
+                        .set(object.get(), Source::Watch, &mut send(&self.deltas))
+                }
+                Ok(Some(WatchEvent::Deleted(object))) => {
+                    self.track.unset(object.get(), &mut send(&self.deltas))
+                }
+                Ok(Some(WatchEvent::Bookmark(bookmark))) => {
+                    state.version = Some(bookmark.metadata.resource_version);
+                    idle = false;
+                    continue;
+                }
+                Ok(Some(WatchEvent::Error(status))) => return ended(*status),
+                Ok(None) if idle && start.elapsed() < AT_LEAST => return End::AtOnce,
+                Ok(None) => return End::Due,
+                // The connection is dead: the next one tells whether the API server is.
+                Err(End::Silent) => return End::Due,
+                Err(end) => return end,
+            };
+            idle = false;
+            if let Some(version) = version.filter(|version| !version.is_empty()) {
+                state.version = Some(version);
+            }
+            self.count();
+            if self.deltas.is_closed() {
+                return End::Unheard;
+            }
+        }
+    }
+
+    async fn open(
+        &self,
+        parameters: &WatchParams,
+        version: &str,
+    ) -> Result<impl Stream<Item = kube::Result<WatchEvent<Box<RawValue>>>> + use<>, End> {
+        let call = Request::new(self.resource.path()).watch(parameters, version);
+        let call = call.map_err(|error| End::Failed(kube::Error::BuildRequest(error)))?;
+        match timeout(ANSWER, self.client.request_events::<Box<RawValue>>(call)).await {
+            Ok(Ok(stream)) => Ok(stream.into_stream()),
+            Ok(Err(error)) => Err(End::Failed(error)),
+            Err(_) => Err(End::Silent),
+        }
+    }
+
+    /// A list is complete.
+    fn listed(&mut self) -> Result<(), ()> {
+        self.track.end(&mut send(&self.deltas));
+        self.count();
+        if self.board.listed(self.resource.kind) {
+            self.deltas.send(Delta::Complete).map_err(drop)?;
+        }
+        if self.deltas.is_closed() { Err(()) } else { Ok(()) }
+    }
+
+    fn count(&self) {
+        self.board
+            .changed(self.resource.kind, self.track.objects(), self.track.unreadable());
+    }
+
+    fn failing(&self, failure: Failure, message: String) {
+        self.board.failing(self.resource.kind, failure, message);
+    }
+
+    /// A server that has just started may not know a definition yet; only when it says so twice are objects taken for gone.
+    fn absent(&mut self, times: u32) -> Duration {
+        if times > 1 && self.track.objects() > 0 {
+            self.track.begin();
+            self.track.end(&mut send(&self.deltas));
+            self.count();
+        }
+        if self.board.absent(self.resource.kind, self.absent_retry) {
+            // Nobody listens only when the process ends, and then the next call says so.
+            let _ = self.deltas.send(Delta::Complete);
+        }
+        self.absent_retry
+    }
+
+    fn forbidden(&self, message: &str) -> Duration {
+        if self
+            .board
+            .forbidden(self.resource.kind, message, self.absent_retry)
+        {
+            let _ = self.deltas.send(Delta::Complete);
+        }
+        self.absent_retry
+    }
+}
+
+/// Where a kind is followed from.
+struct Position {
+    /// The version up to which everything was seen; `None` before a list.
+    version: Option<String>,
+    /// The server gives lists as streams, as far as is known.
+    streams: bool,
+}
+
+fn parameters(fields: Option<String>) -> WatchParams {
+    WatchParams {
+        field_selector: fields,
+        timeout: u32::try_from(WATCH.as_secs()).ok(),
+        ..WatchParams::default()
+    }
+}
+
+/// The next event; `None` at the end.
+async fn next<T>(
+    stream: &mut (impl Stream<Item = kube::Result<T>> + Unpin),
+    due: Instant,
+) -> Result<Option<T>, End> {
+    match timeout_at(due, stream.try_next()).await {
+        Ok(Ok(event)) => Ok(event),
+        Ok(Err(error)) => Err(End::Failed(error)),
+        Err(_) => Err(End::Silent),
+    }
+}
+
+/// Nobody listens any more only when the process ends; callers look for that.
+fn send(deltas: &UnboundedSender<Delta>) -> impl FnMut(Event) {
+    |event| {
+        let _ = deltas.send(Delta::Event(event));
+    }
+}
+
+fn ended(status: Status) -> End {
+    match status.code {
+        410 => End::Expired,
+        _ => End::Failed(kube::Error::Api(status.boxed())),
+    }
+}
+
+/// The server does not know what was asked of it, or does not want to.
+fn is_too_much_asked(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if matches!(status.code, 400 | 405 | 406 | 415 | 422))
+}
+
+fn refusal(error: &kube::Error) -> Option<(u16, &str)> {
+    match error {
+        kube::Error::Api(status) if status.code > 0 => Some((status.code, &status.message)),
+        _ => None,
+    }
+}
+
+/// An error with what caused it, since the outermost says little.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+        source = error.source();
+    }
+    text
+}

@@ -1,0 +1,1 @@
+//! From objects to events.
