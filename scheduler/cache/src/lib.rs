@@ -11,91 +11,73 @@ pub mod store;
 pub mod watch;
 pub mod write;
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
 pub use command::{About, Command, GroupRef, PodRef};
 pub use delta::Delta;
 
 use door::Door;
-use kube::Client;
-use std::sync::Arc;
-use std::time::Duration;
 use store::Store;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio_util::sync::CancellationToken;
-use watch::{Standing, WatchSettings, Watches};
+use watch::{Status, WatchSettings, Watches};
 use write::{Counters, WriteSettings, Writer};
 
-/// Watches and writers of one API server. Clones share them.
-#[derive(Clone)]
+/// Directives for a log filter: what these say, this crate says once and in its own words.
+pub const LOG_DIRECTIVES: &str =
+    "kube_client=off,kube_runtime=off,hyper=warn,hyper_util=warn,rustls=warn,tower=warn";
+
+/// Watches, writes and what they share. To be driven from any thread.
 pub struct Cache {
+    handle: Handle,
+    store: Arc<Store>,
+    watches: Watches,
     writer: Writer,
-    standing: Standing,
-    report_name: tokio::sync::watch::Sender<String>,
-    runtime: tokio::runtime::Handle,
-    stop: CancellationToken,
 }
 
 impl Cache {
-    /// Starts watches and writers on the current runtime.
+    /// Starts to watch and to write on the current runtime. Everything that becomes known comes out of the receiver, the events
+    /// of each kind in the order in which the API server tells them.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
     #[must_use]
     pub fn start(
         client: Client,
-        watch_settings: WatchSettings,
-        write_settings: WriteSettings,
+        watch: &WatchSettings,
+        write: WriteSettings,
     ) -> (Self, UnboundedReceiver<Delta>) {
-        let (deltas, incoming) = unbounded_channel();
+        let (deltas, receiver) = unbounded_channel();
         let store = Arc::new(Store::default());
-        let stop = CancellationToken::new();
-        let standing = Standing::default();
-        let (report_name, name) = tokio::sync::watch::channel(watch_settings.options.report_name.to_string());
-        let writer = Writer::start(
-            Door::new(client.clone()),
-            Arc::clone(&store),
-            deltas.clone(),
-            write_settings,
-        );
-        let watches = Watches {
-            client,
-            settings: watch_settings,
-            store,
-            deltas,
-            standing: standing.clone(),
-            stop: stop.clone(),
-        };
-        watch::start(watches, name);
+        let watches = Watches::start(&client, watch, &store, &deltas);
+        let writer = Writer::start(Door::new(client), Arc::clone(&store), deltas, write);
         let cache = Self {
+            handle: Handle::current(),
+            store,
+            watches,
             writer,
-            standing,
-            report_name,
-            runtime: tokio::runtime::Handle::current(),
-            stop,
         };
-        (cache, incoming)
+        (cache, receiver)
     }
 
-    /// Takes a command on, from any thread. Never waits.
+    /// Takes a command on. Never waits.
     pub fn send(&self, command: Command) {
-        let _runtime = self.runtime.enter();
+        let _within = self.handle.enter();
         self.writer.send(command);
     }
 
-    /// Follows the report of this name from now on.
+    /// From now on the interference report of this name counts.
     pub fn set_report_name(&self, name: &str) {
-        self.report_name.send_if_modified(|known| {
-            let changed = known != name;
-            if changed {
-                name.clone_into(known);
-            }
-            changed
-        });
+        self.watches.set_report_name(name);
     }
 
-    /// How the watches stand.
+    /// How the watches are doing.
     #[must_use]
-    pub fn standing(&self) -> &Standing {
-        &self.standing
+    pub fn status(&self) -> Status {
+        self.watches.status()
     }
 
     /// What was written so far.
@@ -104,9 +86,15 @@ impl Cache {
         self.writer.counters()
     }
 
-    /// Ends the watches, starts no write any more and waits for those under way. Returns whether all ended in time.
-    pub async fn stop(&self, patience: Duration) -> bool {
-        self.stop.cancel();
+    /// Objects as last seen, for whole-object writes.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Ends the watches, starts no bind any more, and waits for those under way, at most so long. Returns whether all ended.
+    pub async fn shutdown(&self, patience: Duration) -> bool {
+        self.watches.stop();
         self.writer.drain(patience).await
     }
 }

@@ -27,8 +27,10 @@ use crate::delta::Delta;
 const WATCH: Duration = Duration::from_secs(50);
 /// A watch that has not ended so long after its end was due is on a connection that is dead.
 const GRACE: Duration = Duration::from_secs(5);
-/// An answer that has not begun by then does not come.
-const ANSWER: Duration = Duration::from_secs(30);
+/// A watch that has not been answered by then is on a connection that is dead: servers answer before there is a change.
+const ANSWER: Duration = Duration::from_secs(10);
+/// A list, or a page of one, takes longer.
+const LIST_ANSWER: Duration = Duration::from_secs(30);
 /// Objects a page, where lists are paged.
 const PAGE: u32 = 500;
 /// A watch that ends sooner, without having brought anything, did not work.
@@ -54,6 +56,8 @@ enum End {
     Expired,
     /// It brought nothing and was over at once.
     AtOnce,
+    /// A list broke off.
+    Cut,
     /// Lists as a stream are not to be had.
     NotStreamed,
     /// It failed.
@@ -71,28 +75,27 @@ impl Follower {
         let mut state = Position {
             version: None,
             streams: true,
+            worked: false,
         };
         let mut pause = Pause::new(self.resource.plural);
         let mut absences = 0_u32;
         loop {
             let name = report_name.borrow_and_update().clone();
+            if is_report && self.track.rename_report(&name, &mut send(&self.deltas)) {
+                state.version = None;
+            }
             let end = tokio::select! {
                 () = stop.cancelled() => return,
-                Ok(()) = report_name.changed(), if is_report => {
-                    state.version = None;
-                    let name = report_name.borrow().clone();
-                    self.track.rename_report(name);
-                    continue;
-                }
+                Ok(()) = report_name.changed(), if is_report => continue,
                 end = self.once(&mut state, &name) => end,
             };
+            if std::mem::take(&mut state.worked) {
+                pause.over();
+                absences = 0;
+            }
             let wait = match end {
                 End::Unheard => return,
-                End::Due => {
-                    absences = 0;
-                    pause.over();
-                    continue;
-                }
+                End::Due => continue,
                 End::Expired => {
                     debug!("{} are listed anew", self.resource.full_name());
                     state.version = None;
@@ -105,6 +108,13 @@ impl Follower {
                     continue;
                 }
                 End::AtOnce => pause.next(),
+                End::Cut => {
+                    self.failing(
+                        Failure::Unanswered,
+                        "the connection ended within a list".to_owned(),
+                    );
+                    pause.next()
+                }
                 End::Silent => {
                     self.failing(Failure::Unanswered, "no answer in time".to_owned());
                     pause.next()
@@ -131,6 +141,7 @@ impl Follower {
             };
             tokio::select! {
                 () = stop.cancelled() => return,
+                Ok(()) = report_name.changed(), if is_report => {}
                 () = sleep(wait) => {}
             }
         }
@@ -154,8 +165,9 @@ impl Follower {
             ..parameters(fields)
         };
         // No version: as new as the API server knows, not what one of its replicas may have kept from before.
-        let due = Instant::now() + WATCH + GRACE;
-        let stream = match self.open(&parameters, "").await {
+        let begun = Instant::now();
+        let due = begun + WATCH + GRACE;
+        let stream = match self.open(&parameters, "", LIST_ANSWER).await {
             Ok(stream) => stream,
             Err(End::Failed(error)) if is_too_much_asked(&error) => return End::NotStreamed,
             Err(end) => return end,
@@ -178,7 +190,7 @@ impl Follower {
                         .contains_key("k8s.io/initial-events-end")
                     {
                         state.version = Some(bookmark.metadata.resource_version);
-                        if self.listed().is_err() {
+                        if self.listed(state).is_err() {
                             return End::Unheard;
                         }
                         return self.changes(&mut stream, due, state).await;
@@ -186,7 +198,8 @@ impl Follower {
                 }
                 Ok(Some(WatchEvent::Error(status))) => return ended(*status),
                 // It ended before it was complete: an old server that knows no such lists, or too many objects for the time.
-                Ok(None) => return End::NotStreamed,
+                Ok(None) if begun.elapsed() >= WATCH - AT_LEAST => return End::NotStreamed,
+                Ok(None) => return End::Cut,
                 Err(end) => return end,
             }
         }
@@ -206,7 +219,8 @@ impl Follower {
                 Ok(call) => call,
                 Err(error) => return End::Failed(kube::Error::BuildRequest(error)),
             };
-            let page: ObjectList<Box<RawValue>> = match timeout(ANSWER, self.client.request(call)).await {
+            let page: ObjectList<Box<RawValue>> = match timeout(LIST_ANSWER, self.client.request(call)).await
+            {
                 Ok(Ok(page)) => page,
                 Ok(Err(kube::Error::Api(status))) if status.code == 410 => return End::Expired,
                 Ok(Err(error)) => return End::Failed(error),
@@ -220,7 +234,7 @@ impl Follower {
                 Some(token) => parameters.continue_token = Some(token),
                 None => {
                     state.version = page.metadata.resource_version;
-                    return match self.listed() {
+                    return match self.listed(state) {
                         Ok(()) => End::Due,
                         Err(_) => End::Unheard,
                     };
@@ -233,8 +247,9 @@ impl Follower {
     async fn watch(&mut self, state: &mut Position, fields: Option<String>) -> End {
         let due = Instant::now() + WATCH + GRACE;
         let from = state.version.clone().unwrap_or_default();
-        match self.open(&parameters(fields), &from).await {
+        match self.open(&parameters(fields), &from, ANSWER).await {
             Ok(stream) => {
+                state.worked = true;
                 self.board.resumed(self.resource.kind);
                 self.changes(&mut pin!(stream), due, state).await
             }
@@ -287,18 +302,20 @@ impl Follower {
         &self,
         parameters: &WatchParams,
         version: &str,
+        patience: Duration,
     ) -> Result<impl Stream<Item = kube::Result<WatchEvent<Box<RawValue>>>> + use<>, End> {
         let call = Request::new(self.resource.path()).watch(parameters, version);
         let call = call.map_err(|error| End::Failed(kube::Error::BuildRequest(error)))?;
-        match timeout(ANSWER, self.client.request_events::<Box<RawValue>>(call)).await {
-            Ok(Ok(stream)) => Ok(stream.into_stream()),
+        match timeout(patience, self.client.request_events::<Box<RawValue>>(call)).await {
+            Ok(Ok(stream)) => Ok(stream),
             Ok(Err(error)) => Err(End::Failed(error)),
             Err(_) => Err(End::Silent),
         }
     }
 
     /// A list is complete.
-    fn listed(&mut self) -> Result<(), ()> {
+    fn listed(&mut self, state: &mut Position) -> Result<(), ()> {
+        state.worked = true;
         self.track.end(&mut send(&self.deltas));
         self.count();
         if self.board.listed(self.resource.kind) {
@@ -347,6 +364,8 @@ struct Position {
     version: Option<String>,
     /// The server gives lists as streams, as far as is known.
     streams: bool,
+    /// A list was completed or a watch taken up since this was last asked.
+    worked: bool,
 }
 
 fn parameters(fields: Option<String>) -> WatchParams {

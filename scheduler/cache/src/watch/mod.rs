@@ -10,8 +10,6 @@ mod report;
 mod resource;
 mod settings;
 mod track;
-#[cfg(test)]
-mod track_tests;
 
 use std::sync::Arc;
 

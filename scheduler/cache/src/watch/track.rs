@@ -97,13 +97,19 @@ impl Track {
         self.report.listed();
     }
 
-    /// Another interference report counts from now on.
-    pub(crate) fn rename_report(&mut self, name: Text) {
-        self.options.report_name = name;
-        self.report.renamed();
-        for known in self.known.values_mut() {
-            known.version = 0;
+    /// The interference report of this name counts from now on. Returns whether that is another than before, which is gone
+    /// as far as the scheduler is concerned.
+    pub(crate) fn rename_report(&mut self, name: &Text, out: &mut impl FnMut(Event)) -> bool {
+        if self.options.report_name == *name {
+            return false;
         }
+        self.options.report_name = name.clone();
+        let gone: Vec<Box<str>> = self.known.keys().cloned().collect();
+        for key in gone {
+            self.remove(&key, out);
+        }
+        self.report.renamed();
+        true
     }
 
     /// An object is there, as given. Returns its `resourceVersion`, when that can be read.
@@ -120,7 +126,7 @@ impl Track {
             }
         };
         let key = store::key(&head.namespace, &head.name);
-        let hash = hash(&*head.uid);
+        let hash = hash(&head.uid);
         let version = head.version();
         if let Some(known) = self.known.get_mut(&*key) {
             if known.hash != hash {
@@ -135,14 +141,14 @@ impl Track {
                 }
             }
         }
-        let emitted = self.read(&head, &key, json, source, out);
+        let verdict = self.read(&head, &key, json, out);
         let known = self.known.entry(key).or_insert(Known {
             hash,
             version,
             round: self.round,
             emitted: false,
         });
-        match emitted {
+        match verdict {
             Verdict::Told => known.emitted = true,
             Verdict::AsBefore => {}
             Verdict::NotThere => known.emitted = false,
@@ -157,21 +163,14 @@ impl Track {
         if self
             .known
             .get(&*key)
-            .is_some_and(|known| known.hash == hash(&*head.uid))
+            .is_some_and(|known| known.hash == hash(&head.uid))
         {
             self.remove(&key, out);
         }
         Some(head.resource_version.into_owned())
     }
 
-    fn read(
-        &mut self,
-        head: &Head<'_>,
-        key: &str,
-        json: &str,
-        source: Source,
-        out: &mut impl FnMut(Event),
-    ) -> Verdict {
+    fn read(&mut self, head: &Head<'_>, key: &str, json: &str, out: &mut impl FnMut(Event)) -> Verdict {
         let Decoded { event, problems } = match decode_as(self.kind, json.as_bytes(), &self.options) {
             Ok(decoded) => decoded,
             Err(error) => {
@@ -194,7 +193,7 @@ impl Track {
             self.tell(key, &text.join("; "));
         }
         match event {
-            Some(event) => self.take(head, key, json, source, event, out),
+            Some(event) => self.take(head, key, json, event, out),
             // Left out for what is wrong with it: the last good state stays, if there was one.
             None if !problems.is_empty() => Verdict::AsBefore,
             None => self.not_there(key, out),
@@ -207,7 +206,6 @@ impl Track {
         head: &Head<'_>,
         key: &str,
         json: &str,
-        source: Source,
         mut event: Event,
         out: &mut impl FnMut(Event),
     ) -> Verdict {
@@ -234,15 +232,9 @@ impl Track {
                 }
             }
             Event::PodGroupSet(_) => {
-                if source == Source::List {
-                    self.store.forget_group(key);
-                }
                 fresh = self.store.set_group(head, json);
             }
             Event::QueueSet(_) => {
-                if source == Source::List {
-                    self.store.forget_queue(key);
-                }
                 fresh = self.store.set_queue(head, json);
             }
             Event::ReportSet(report) => {

@@ -1,1 +1,0 @@
-//! From objects to events.
