@@ -30,11 +30,12 @@ use write::{Counters, WriteSettings, Writer};
 pub const LOG_DIRECTIVES: &str =
     "kube_client=off,kube_runtime=off,hyper=warn,hyper_util=warn,rustls=warn,tower=warn";
 
-/// Watches, writes and what they share. To be driven from any thread.
+/// Watches, writes and what they share. To be driven from any thread. Clones are the same cache; watches end with the last.
+#[derive(Clone)]
 pub struct Cache {
     handle: Handle,
     store: Arc<Store>,
-    watches: Watches,
+    watches: Arc<Watches>,
     writer: Writer,
 }
 
@@ -52,7 +53,7 @@ impl Cache {
     ) -> (Self, UnboundedReceiver<Delta>) {
         let (deltas, receiver) = unbounded_channel();
         let store = Arc::new(Store::default());
-        let watches = Watches::start(&client, watch, &store, &deltas);
+        let watches = Arc::new(Watches::start(&client, watch, &store, &deltas));
         let writer = Writer::start(Door::new(client), Arc::clone(&store), deltas, write);
         let cache = Self {
             handle: Handle::current(),

@@ -238,7 +238,8 @@ impl Track {
                 fresh = self.store.set_queue(head, json);
             }
             Event::ReportSet(report) => {
-                if !self.report.see(report, now()) {
+                let is_news = self.report.see(report, now());
+                if !is_news {
                     return Verdict::AsBefore;
                 }
             }
@@ -333,3 +334,7 @@ fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
+
+#[cfg(test)]
+#[path = "track_tests.rs"]
+mod tests;
