@@ -192,7 +192,7 @@ fn run(world: &mut World, conf: &SchedulerConf, registry: &Registry, number: u64
             let is_time = match phase {
                 Phase::Open => !admits,
                 Phase::Action(name) => name == "enqueue",
-                Phase::Close => false,
+                Phase::PluginOpen(_) | Phase::PluginClose(_) | Phase::Close => false,
             };
             if let Some(session) = session.filter(|_| is_time) {
                 asked = candidates(session);

@@ -52,6 +52,9 @@ impl Stopwatch {
 
     /// A part of the cycle has just ended.
     pub fn lap(&mut self, phase: Phase<'_>) {
+        if matches!(phase, Phase::PluginOpen(_) | Phase::PluginClose(_)) {
+            return; // Parts of what follows.
+        }
         let now = Instant::now();
         let seconds = now.duration_since(self.lap).as_secs_f64();
         self.lap = now;
@@ -59,6 +62,7 @@ impl Stopwatch {
             Phase::Open => self.timing.open_seconds = seconds,
             Phase::Action(name) => *self.timing.actions.entry(name.to_owned()).or_default() += seconds,
             Phase::Close => self.timing.close_seconds = seconds,
+            Phase::PluginOpen(_) | Phase::PluginClose(_) => {}
         }
     }
 

@@ -2,10 +2,12 @@
 
 use crate::nodes::NodeStates;
 use crate::share::Share;
-use crate::{Mco, NAME};
+use crate::{Mco, NAME, locked};
 use mco_framework::{Dependence, NodeCheck, Predicate, Reason, Refusal, Verdicts, View};
 use mco_model::node::Nodes;
 use mco_model::{NodeId, TaskId};
+use std::collections::HashMap;
+use std::sync::Mutex;
 
 const KATA_PREFIX: &str = "kata-";
 /// Labels of a node that runs Kata pods; both must be `true`.
@@ -24,6 +26,7 @@ impl Predicate for Mco {
             states,
             kata: runtime.is_some_and(|name| name.starts_with(KATA_PREFIX)),
             limits: states.any_over,
+            rejections: &self.rejections,
         };
         if filter.limits && self.settings.max_excluded_ratio < 1.0 {
             let share = self
@@ -42,6 +45,7 @@ struct Filter<'v> {
     kata: bool,
     /// Hard limits hold.
     limits: bool,
+    rejections: &'v Mutex<HashMap<(NodeId, &'static str), u64>>,
 }
 
 impl Filter<'_> {
@@ -85,7 +89,13 @@ impl Filter<'_> {
 impl NodeCheck for Filter<'_> {
     fn check(&self, nodes: &[NodeId], verdicts: &mut Verdicts<'_>) {
         if self.kata || self.limits {
-            verdicts.each(nodes, |node| self.refusal(node));
+            verdicts.each(nodes, |node| {
+                let refusal = self.refusal(node)?;
+                *locked(self.rejections)
+                    .entry((node, refusal.reason.code))
+                    .or_default() += 1;
+                Some(refusal)
+            });
         }
     }
 }

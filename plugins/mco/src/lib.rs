@@ -44,9 +44,11 @@ use mco_framework::close::CloseReport;
 use mco_framework::{
     Ledger, NodeOrder, OpenContext, PluginError, PluginFactory, Predicate, SessionPlugin, View,
 };
+use mco_model::NodeId;
 use memory::Memory;
 use nodes::NodeStates;
 use share::Shares;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The name as configurations spell it.
@@ -61,7 +63,7 @@ pub struct McoFactory {
     memory: Arc<Mutex<Memory>>,
 }
 
-fn locked(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+fn locked<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -101,6 +103,7 @@ impl PluginFactory for McoFactory {
             expected,
             memory: Arc::clone(&self.memory),
             shares: Shares::default(),
+            rejections: Mutex::default(),
         }))
     }
 }
@@ -121,6 +124,8 @@ struct Mco {
     expected: Option<Expected>,
     memory: Arc<Mutex<Memory>>,
     shares: Shares,
+    /// How often nodes were filtered out, by reason.
+    rejections: Mutex<HashMap<(NodeId, &'static str), u64>>,
 }
 
 impl Mco {
@@ -148,6 +153,17 @@ impl SessionPlugin for Mco {
         if let Some(expected) = &self.expected {
             locked(&self.memory).remember_placed(view.now(), expected.bound(view));
         }
+        let mut rejections: Vec<_> = locked(&self.rejections)
+            .drain()
+            .map(|((node, reason), count)| (node, reason, count))
+            .collect();
+        rejections.sort_unstable();
+        report.figures.rejections = rejections;
+        report.figures.report_fallback = match self.freshness {
+            Freshness::Fresh(_) => None,
+            Freshness::Expired => Some("expired"),
+            Freshness::Missing => Some("missing"),
+        };
         if let Some(warning) = self.shares.warning(self.settings.max_excluded_ratio) {
             report.warn(warning);
         }

@@ -1,3 +1,37 @@
 //! The process `mco-volcano-scheduler`.
 
-fn main() {}
+use mco_daemon::flags::{self, Parsed};
+use std::process::ExitCode;
+
+/// As Go programs leave when their flags cannot be used.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let flags = match flags::parse(&words) {
+        Ok(Parsed::Run(flags)) => flags,
+        Ok(Parsed::Help) => {
+            print!("{}", flags::help());
+            return ExitCode::SUCCESS;
+        }
+        Ok(Parsed::Version) => {
+            println!("mco-volcano-scheduler {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    mco_daemon::log::start(flags.verbosity);
+    match mco_daemon::process::run(*flags) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

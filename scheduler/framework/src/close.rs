@@ -1,5 +1,6 @@
 //! What a session leaves behind: phases and conditions of PodGroups, and what became of every task.
 
+use crate::figures::Figures;
 use crate::fit::FitErrors;
 use crate::reason::Reason;
 use mco_model::event::{PodGroupCondition, PodGroupPhase, PodGroupStatus};
@@ -17,6 +18,8 @@ pub struct CloseReport {
     pub(crate) job_messages: Vec<(JobId, String)>,
     pub(crate) task_messages: Vec<(TaskId, String)>,
     pub(crate) warnings: Vec<String>,
+    /// What is counted for metrics.
+    pub figures: Figures,
 }
 
 /// A condition that a plugin sets on a PodGroup.
@@ -65,6 +68,8 @@ pub struct SessionOutcome {
     pub waiting: Vec<TaskOutcome>,
     /// What was odd about configuration and arguments, and what plugins had to say about the session as a whole.
     pub warnings: Vec<String>,
+    /// What was counted on the way.
+    pub figures: Figures,
 }
 
 /// What became of a job.

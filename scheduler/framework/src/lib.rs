@@ -6,6 +6,7 @@ pub mod combine;
 pub mod conf;
 mod dispatch;
 pub mod events;
+pub mod figures;
 pub mod fit;
 pub mod heap;
 pub mod outside;

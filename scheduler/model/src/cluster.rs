@@ -113,6 +113,12 @@ impl Cluster {
             .copied()
     }
 
+    /// The task of the pod with that UID.
+    #[must_use]
+    pub fn find_uid(&self, uid: &str) -> Option<TaskId> {
+        self.uid_ids.get(uid).copied()
+    }
+
     /// The queue of that name.
     #[must_use]
     pub fn find_queue(&self, name: &str) -> Option<QueueId> {

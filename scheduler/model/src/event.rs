@@ -272,6 +272,18 @@ pub struct QueueRecord {
     pub hierarchy_weights: Text,
     /// `status.state`, as written.
     pub state: Text,
+    /// PodGroups by phase, as the queue controller counted them.
+    pub counted: QueueCounts,
+}
+
+/// `status` of a Queue, as far as it counts PodGroups by phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "Volcano's own names")]
+pub struct QueueCounts {
+    pub inqueue: i32,
+    pub pending: i32,
+    pub running: i32,
+    pub unknown: i32,
 }
 
 /// A PriorityClass.

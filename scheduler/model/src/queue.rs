@@ -1,5 +1,6 @@
 //! A queue and the running totals of its jobs.
 
+use crate::event::QueueCounts;
 use crate::ids::JobId;
 use crate::resource::Resource;
 use crate::spec::Text;
@@ -29,6 +30,8 @@ pub struct Queue {
     pub hierarchy_weights: Text,
     /// `status.state`.
     pub state: Text,
+    /// PodGroups by phase, as the queue controller counted them; nothing is decided by it.
+    pub counted: QueueCounts,
     /// Jobs that take part in sessions, by UID.
     pub jobs: BTreeMap<Text, JobId>,
     /// Sums over these jobs, as of [`crate::cluster::Cluster::refresh`].

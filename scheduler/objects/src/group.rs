@@ -1,7 +1,8 @@
 //! PodGroups and Queues.
 
 use mco_model::event::{
-    Amounts, Event, PodGroupCondition, PodGroupPhase, PodGroupRecord, PodGroupStatus, QueueRecord,
+    Amounts, Event, PodGroupCondition, PodGroupPhase, PodGroupRecord, PodGroupStatus, QueueCounts,
+    QueueRecord,
 };
 use serde::Deserialize;
 
@@ -155,6 +156,10 @@ struct GuaranteeField<'a> {
 struct QueueStatusField<'a> {
     #[serde(borrow)]
     state: Str<'a>,
+    inqueue: Option<i32>,
+    pending: Option<i32>,
+    running: Option<i32>,
+    unknown: Option<i32>,
 }
 
 pub(crate) fn convert_queue(mut queue: QueueObject<'_>, _: &Options) -> Decoded {
@@ -162,6 +167,7 @@ pub(crate) fn convert_queue(mut queue: QueueObject<'_>, _: &Options) -> Decoded 
     let annotations = meta.take_annotations();
     let spec = queue.spec.take().unwrap_or_default();
     let guarantee = spec.guarantee.as_ref();
+    let status = queue.status.take().unwrap_or_default();
     Decoded::event(Event::QueueSet(Box::new(QueueRecord {
         name: meta.name.text(),
         created: meta.created(),
@@ -174,6 +180,12 @@ pub(crate) fn convert_queue(mut queue: QueueObject<'_>, _: &Options) -> Decoded 
         reclaimable: spec.reclaimable.unwrap_or(true),
         hierarchy: annotations.hierarchy.text(),
         hierarchy_weights: annotations.hierarchy_weights.text(),
-        state: queue.status.map(|status| status.state.text()).unwrap_or_default(),
+        counted: QueueCounts {
+            inqueue: status.inqueue.unwrap_or(0),
+            pending: status.pending.unwrap_or(0),
+            running: status.running.unwrap_or(0),
+            unknown: status.unknown.unwrap_or(0),
+        },
+        state: status.state.text(),
     })))
 }

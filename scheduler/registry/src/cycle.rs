@@ -12,6 +12,10 @@ pub type CycleParameters = SessionParameters;
 /// A part of a cycle that has just ended, for shells that keep time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase<'a> {
+    /// The plugin of that name has opened its part of the session.
+    PluginOpen(&'a str),
+    /// The plugin of that name has closed its part of the session.
+    PluginClose(&'a str),
     /// The session is open.
     Open,
     /// The action of that name is done.
@@ -38,7 +42,9 @@ pub fn run_cycle_with(
     parameters: CycleParameters,
     ended: &mut dyn FnMut(Phase<'_>, Option<&Session<'_>>),
 ) -> SessionOutcome {
-    let mut session = Session::open(cluster, conf, registry, parameters);
+    let mut session = Session::open_with(cluster, conf, registry, parameters, &mut |plugin| {
+        ended(Phase::PluginOpen(plugin), None);
+    });
     ended(Phase::Open, Some(&session));
     for name in &conf.actions {
         match registry.action(name) {
@@ -49,7 +55,7 @@ pub fn run_cycle_with(
         }
         ended(Phase::Action(name), Some(&session));
     }
-    let outcome = session.close();
+    let outcome = session.close_with(&mut |plugin| ended(Phase::PluginClose(plugin), None));
     ended(Phase::Close, None);
     outcome
 }

@@ -54,6 +54,13 @@ impl JobShares {
         }
     }
 
+    /// Shares of the jobs that this session changed.
+    pub fn changed<'a>(&'a self) -> impl Iterator<Item = (JobId, f64)> + 'a {
+        self.changed
+            .iter()
+            .map(|(job, allocated)| (*job, self.whole.dominant_share(allocated)))
+    }
+
     fn all(&self, view: View<'_>) -> Vec<f64> {
         let mut shares = Vec::new();
         for (id, _) in view.session_jobs() {

@@ -5,6 +5,7 @@ pub mod share;
 pub mod tree;
 
 use jobs::JobShares;
+use mco_framework::close::CloseReport;
 use mco_framework::{
     Evictable, Eviction, JobOrder, Ledger, OpenContext, PluginError, PluginFactory, QueueOrder,
     SessionPlugin, View,
@@ -112,6 +113,9 @@ impl SessionPlugin for Drf {
     }
     fn ledger(&mut self) -> Option<&mut dyn Ledger> {
         Some(self)
+    }
+    fn close(&mut self, _view: View<'_>, report: &mut CloseReport) {
+        report.figures.job_shares = self.shares.changed().collect();
     }
 }
 

@@ -53,6 +53,7 @@ impl SessionPlugin for Gang {
     }
 
     fn close(&mut self, view: View<'_>, report: &mut CloseReport) {
+        let mut unready = Vec::new();
         for (id, job) in view.session_jobs() {
             if job.is_ready() {
                 report.set_condition(
@@ -64,23 +65,25 @@ impl SessionPlugin for Gang {
                     },
                 );
             } else {
-                tell_unready(view, id, report);
+                unready.push((id, tell_unready(view, id, report)));
             }
         }
+        report.figures.unready_jobs = Some(unready);
     }
 }
 
-/// Tells a job that is short of its minimum, and the tasks that had a place but may not use it.
-fn tell_unready(view: View<'_>, id: JobId, report: &mut CloseReport) {
+/// Tells a job that is short of its minimum, and the tasks that had a place but may not use it. Returns how many it lacks.
+fn tell_unready(view: View<'_>, id: JobId, report: &mut CloseReport) -> i64 {
     let job = view.job(id);
     let could_hold = |task: &&TaskId| {
         let last = view.fits().last_transaction(**task);
         last.is_some_and(|(status, _)| status.is_allocated())
     };
     let placed = job.tasks(TaskStatus::Pending).iter().filter(could_hold).count() as i64;
+    let lacking = job.min_available() - (job.ready_count() + placed);
     let message = format!(
         "{}/{} tasks in gang unschedulable: {}",
-        job.min_available() - (job.ready_count() + placed),
+        lacking,
         job.task_count(),
         view.fits().job_summary(&view, id)
     );
@@ -96,6 +99,7 @@ fn tell_unready(view: View<'_>, id: JobId, report: &mut CloseReport) {
             message,
         },
     );
+    lacking
 }
 
 impl JobValid for Gang {

@@ -3,6 +3,8 @@
 pub mod water;
 
 use crate::admission;
+use mco_framework::close::CloseReport;
+use mco_framework::figures;
 use mco_framework::{
     Allocatable, Evictable, Eviction, JobEnqueueable, Ledger, OpenContext, Overused, PluginError,
     PluginFactory, QueueOrder, Reason, SessionPlugin, View, Vote,
@@ -52,6 +54,10 @@ impl QueueFigures {
     fn allocate(&mut self, request: &Resource) {
         self.allocated.add(request);
         self.share = water::queue_share(&self.allocated, &self.deserved);
+    }
+
+    fn is_overused(&self) -> bool {
+        self.deserved.less_equal(&self.allocated, Missing::Zero)
     }
 
     fn deallocate(&mut self, request: &Resource) {
@@ -153,6 +159,19 @@ impl SessionPlugin for Proportion {
     fn ledger(&mut self) -> Option<&mut dyn Ledger> {
         Some(self)
     }
+
+    fn close(&mut self, view: View<'_>, report: &mut CloseReport) {
+        let queues = view.queues().filter_map(|(id, _)| Some((id, self.figures(id)?)));
+        report.figures.queues = queues
+            .map(|(queue, figures)| figures::QueueFigures {
+                queue,
+                allocated: figures.allocated.clone(),
+                deserved: figures.deserved.clone(),
+                share: figures.share,
+                overused: figures.is_overused(),
+            })
+            .collect();
+    }
 }
 
 impl QueueOrder for Proportion {
@@ -167,8 +186,9 @@ impl Overused for Proportion {
     /// A queue that deserves nothing, because it asks for nothing, is overused as well.
     fn overused(&self, _view: View<'_>, queue: QueueId) -> Option<Reason> {
         let figures = self.figures(queue)?;
-        let overused = figures.deserved.less_equal(&figures.allocated, Missing::Zero);
-        overused.then(|| Reason::fixed(NAME, "overused", "queue has all that it deserves"))
+        figures
+            .is_overused()
+            .then(|| Reason::fixed(NAME, "overused", "queue has all that it deserves"))
     }
 }
 

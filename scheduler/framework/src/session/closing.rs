@@ -14,10 +14,17 @@ use std::sync::Arc;
 impl Session<'_> {
     /// Closes the session: plugins have their last word, PodGroups get their phase, and what was not committed is undone.
     #[must_use]
-    pub fn close(mut self) -> SessionOutcome {
+    pub fn close(self) -> SessionOutcome {
+        self.close_with(&mut |_| {})
+    }
+
+    /// Likewise, and calls `closed` with the name of each plugin that has had its last word.
+    #[must_use]
+    pub fn close_with(mut self, closed: &mut dyn FnMut(&str)) -> SessionOutcome {
         let mut report = CloseReport::default();
         for plugin in &mut self.plugins {
             plugin.close(View::new(self.cluster, &self.facts, &self.fits), &mut report);
+            closed(plugin.name());
         }
         self.warnings.append(&mut report.warnings);
         for (job, message) in std::mem::take(&mut report.job_messages) {
@@ -42,6 +49,7 @@ impl Session<'_> {
             jobs,
             waiting,
             warnings: self.warnings,
+            figures: report.figures,
         }
     }
 

@@ -70,6 +70,17 @@ impl<'c> Session<'c> {
         known: &dyn Plugins,
         parameters: SessionParameters,
     ) -> Self {
+        Self::open_with(cluster, conf, known, parameters, &mut |_| {})
+    }
+
+    /// Likewise, and calls `opened` with the name of each plugin that is open.
+    pub fn open_with(
+        cluster: &'c mut Cluster,
+        conf: &SchedulerConf,
+        known: &dyn Plugins,
+        parameters: SessionParameters,
+        opened: &mut dyn FnMut(&str),
+    ) -> Self {
         cluster.refresh();
         let facts = Facts {
             uid: parameters.uid,
@@ -95,6 +106,7 @@ impl<'c> Session<'c> {
                 Err(error) => context.warnings.push(format!("{error}: it is left out")),
             }
             warnings.append(&mut context.warnings);
+            opened(&option.name);
         }
         let table = Table::build(conf, &mut plugins);
         let pods_in_sight = plugins.iter().any(|plugin| plugin.keeps_pods_in_sight());

@@ -24,6 +24,7 @@ impl Cluster {
             hierarchy: record.hierarchy,
             hierarchy_weights: record.hierarchy_weights,
             state: record.state,
+            counted: record.counted,
             jobs: Default::default(),
             totals: QueueTotals::default(),
         };

@@ -1,0 +1,12 @@
+//! The scheduler as it runs in a cluster: the one shell of the core that talks to an API server, by way of `mco-cache`.
+
+pub mod conf_watch;
+pub mod cycle;
+pub mod dump;
+pub mod flags;
+pub mod health;
+pub mod log;
+pub mod metrics;
+pub mod outbox;
+pub mod pages;
+pub mod process;
