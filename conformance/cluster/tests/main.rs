@@ -2,6 +2,7 @@
 //! turns, so each starts with an empty cluster.
 
 mod analyzer;
+mod cache_watch;
 mod conf;
 mod degraded;
 mod faults;

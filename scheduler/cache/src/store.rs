@@ -4,6 +4,7 @@
 //! while anything waits.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mco_model::spec::Text;
@@ -75,6 +76,7 @@ pub struct Store {
     queues: Mutex<HashMap<Box<str>, RawObject>>,
     pods: Mutex<HashMap<Box<str>, RawPod>>,
     nodes: Mutex<HashMap<Box<str>, NodeState>>,
+    nodes_are_current: AtomicBool,
 }
 
 impl Store {
@@ -100,6 +102,15 @@ impl Store {
     /// Whether there is a node of this name that the scheduler may use.
     pub fn node_exists(&self, name: &str) -> bool {
         lock(&self.nodes).contains_key(name)
+    }
+
+    /// Nodes are being watched: what is known of them is not older than the network makes it.
+    pub fn nodes_are_current(&self) -> bool {
+        self.nodes_are_current.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_nodes_current(&self, current: bool) {
+        self.nodes_are_current.store(current, Ordering::Release);
     }
 
     /// What the node was last seen to be; `None` when there is none.

@@ -196,7 +196,16 @@ impl Follower {
                         return self.changes(&mut stream, due, state).await;
                     }
                 }
-                Ok(Some(WatchEvent::Error(status))) => return ended(*status),
+                Ok(Some(WatchEvent::Error(status))) if status.code == 410 => return End::Expired,
+                // A server whose etcd is older than 3.4.25 says so only here.
+                Ok(Some(WatchEvent::Error(status))) => {
+                    debug!(
+                        "{} are not streamed: {}",
+                        self.resource.full_name(),
+                        status.message
+                    );
+                    return End::NotStreamed;
+                }
                 // It ended before it was complete: an old server that knows no such lists, or too many objects for the time.
                 Ok(None) if begun.elapsed() >= WATCH - AT_LEAST => return End::NotStreamed,
                 Ok(None) => return End::Cut,
@@ -251,6 +260,7 @@ impl Follower {
             Ok(stream) => {
                 state.worked = true;
                 self.board.resumed(self.resource.kind);
+                self.track.is_current(true);
                 self.changes(&mut pin!(stream), due, state).await
             }
             Err(End::Failed(kube::Error::Api(status))) if status.code == 410 => End::Expired,
@@ -318,6 +328,7 @@ impl Follower {
         state.worked = true;
         self.track.end(&mut send(&self.deltas));
         self.count();
+        self.track.is_current(true);
         if self.board.listed(self.resource.kind) {
             self.deltas.send(Delta::Complete).map_err(drop)?;
         }
@@ -330,6 +341,7 @@ impl Follower {
     }
 
     fn failing(&self, failure: Failure, message: String) {
+        self.track.is_current(false);
         self.board.failing(self.resource.kind, failure, message);
     }
 
@@ -427,3 +439,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[path = "follow_tests.rs"]
+mod tests;

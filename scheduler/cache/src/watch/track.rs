@@ -54,6 +54,13 @@ struct Known {
 }
 
 impl Track {
+    /// What is known of the kind is up to date, or no longer is.
+    pub(crate) fn is_current(&self, current: bool) {
+        if self.kind == Kind::Node {
+            self.store.set_nodes_current(current);
+        }
+    }
+
     pub(crate) fn new(kind: Kind, options: Options, node_selector: NodeSelector, store: Arc<Store>) -> Self {
         Self {
             kind,
