@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use futures_util::{Stream, TryStreamExt as _};
+use futures_util::Stream;
 use kube::Client;
 use kube::api::{ListParams, WatchParams};
-use kube::core::{ObjectList, Request, Status, WatchEvent};
+use kube::core::{ObjectList, Request, WatchEvent};
 use mco_model::Event;
 use mco_model::spec::Text;
 use mco_objects::Kind;
@@ -13,24 +13,19 @@ use serde_json::value::RawValue;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::{mpsc::UnboundedSender, watch};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::board::{Board, Failure};
+use super::call::{
+    ANSWER, End, GRACE, LIST_ANSWER, WATCH, causes, ended, is_too_much_asked, next, open, parameters, refusal,
+};
 use super::pause::Pause;
 use super::resource::Resource;
 use super::track::{Source, Track};
 use crate::delta::Delta;
 
-/// The API server is asked to end a watch after so long; it does so on the second.
-const WATCH: Duration = Duration::from_secs(50);
-/// A watch that has not ended so long after its end was due is on a connection that is dead.
-const GRACE: Duration = Duration::from_secs(5);
-/// A watch that has not been answered by then is on a connection that is dead: servers answer before there is a change.
-const ANSWER: Duration = Duration::from_secs(10);
-/// A list, or a page of one, takes longer.
-const LIST_ANSWER: Duration = Duration::from_secs(30);
 /// Objects a page, where lists are paged.
 const PAGE: u32 = 500;
 /// A watch that ends sooner, without having brought anything, did not work.
@@ -46,26 +41,6 @@ pub(crate) struct Follower {
     pub(crate) absent_retry: Duration,
     /// Which report counts; other kinds do not look.
     pub(crate) report_name: watch::Receiver<Text>,
-}
-
-/// How a call ended that brought objects.
-enum End {
-    /// As it should: go on from where it was.
-    Due,
-    /// Where it was is no longer known to the API server: list anew.
-    Expired,
-    /// It brought nothing and was over at once.
-    AtOnce,
-    /// A list broke off.
-    Cut,
-    /// Lists as a stream are not to be had.
-    NotStreamed,
-    /// It failed.
-    Failed(kube::Error),
-    /// No answer in time.
-    Silent,
-    /// The process ends: nobody takes what comes.
-    Unheard,
 }
 
 impl Follower {
@@ -167,7 +142,7 @@ impl Follower {
         // No version: as new as the API server knows, not what one of its replicas may have kept from before.
         let begun = Instant::now();
         let due = begun + WATCH + GRACE;
-        let stream = match self.open(&parameters, "", LIST_ANSWER).await {
+        let stream = match open(&self.client, self.resource.path(), &parameters, "", LIST_ANSWER).await {
             Ok(stream) => stream,
             Err(End::Failed(error)) if is_too_much_asked(&error) => return End::NotStreamed,
             Err(end) => return end,
@@ -256,7 +231,15 @@ impl Follower {
     async fn watch(&mut self, state: &mut Position, fields: Option<String>) -> End {
         let due = Instant::now() + WATCH + GRACE;
         let from = state.version.clone().unwrap_or_default();
-        match self.open(&parameters(fields), &from, ANSWER).await {
+        match open(
+            &self.client,
+            self.resource.path(),
+            &parameters(fields),
+            &from,
+            ANSWER,
+        )
+        .await
+        {
             Ok(stream) => {
                 state.worked = true;
                 self.board.resumed(self.resource.kind);
@@ -305,21 +288,6 @@ impl Follower {
             if self.deltas.is_closed() {
                 return End::Unheard;
             }
-        }
-    }
-
-    async fn open(
-        &self,
-        parameters: &WatchParams,
-        version: &str,
-        patience: Duration,
-    ) -> Result<impl Stream<Item = kube::Result<WatchEvent<Box<RawValue>>>> + use<>, End> {
-        let call = Request::new(self.resource.path()).watch(parameters, version);
-        let call = call.map_err(|error| End::Failed(kube::Error::BuildRequest(error)))?;
-        match timeout(patience, self.client.request_events::<Box<RawValue>>(call)).await {
-            Ok(Ok(stream)) => Ok(stream),
-            Ok(Err(error)) => Err(End::Failed(error)),
-            Err(_) => Err(End::Silent),
         }
     }
 
@@ -380,64 +348,11 @@ struct Position {
     worked: bool,
 }
 
-fn parameters(fields: Option<String>) -> WatchParams {
-    WatchParams {
-        field_selector: fields,
-        timeout: u32::try_from(WATCH.as_secs()).ok(),
-        ..WatchParams::default()
-    }
-}
-
-/// The next event; `None` at the end.
-async fn next<T>(
-    stream: &mut (impl Stream<Item = kube::Result<T>> + Unpin),
-    due: Instant,
-) -> Result<Option<T>, End> {
-    match timeout_at(due, stream.try_next()).await {
-        Ok(Ok(event)) => Ok(event),
-        Ok(Err(error)) => Err(End::Failed(error)),
-        Err(_) => Err(End::Silent),
-    }
-}
-
 /// Nobody listens any more only when the process ends; callers look for that.
 fn send(deltas: &UnboundedSender<Delta>) -> impl FnMut(Event) {
     |event| {
         let _ = deltas.send(Delta::Event(event));
     }
-}
-
-fn ended(status: Status) -> End {
-    match status.code {
-        410 => End::Expired,
-        _ => End::Failed(kube::Error::Api(status.boxed())),
-    }
-}
-
-/// The server does not know what was asked of it, or does not want to.
-fn is_too_much_asked(error: &kube::Error) -> bool {
-    matches!(error, kube::Error::Api(status) if matches!(status.code, 400 | 405 | 406 | 415 | 422))
-}
-
-fn refusal(error: &kube::Error) -> Option<(u16, &str)> {
-    match error {
-        kube::Error::Api(status) if status.code > 0 => Some((status.code, &status.message)),
-        _ => None,
-    }
-}
-
-/// An error with what caused it, since the outermost says little.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let cause = error.to_string();
-        if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-        source = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

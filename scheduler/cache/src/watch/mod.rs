@@ -4,6 +4,7 @@
 //! lasts 50 seconds and is given up 5 seconds later, so that one on a dead connection is noticed within a minute.
 
 mod board;
+mod call;
 mod follow;
 mod pause;
 mod report;
