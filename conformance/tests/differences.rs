@@ -130,6 +130,29 @@ fn backfill_goes_on() {
 }
 
 #[test]
+fn gated_pods_wait() {
+    let gate = "schedulingGates: [{name: example.com/wait}], ";
+    let mut world = world(
+        &[
+            node("n1", "4"),
+            queue("default", ""),
+            group("g", "minMember: 1", "Inqueue"),
+            pod("gated", "g", "", &format!("{gate}{}", asks("1"))),
+            pod(
+                "gated-best-effort",
+                "g",
+                "",
+                &format!("{gate}containers: [{{name: c}}]"),
+            ),
+            pod("open", "g", "", &asks("1")),
+        ]
+        .concat(),
+    );
+    let (_, decided) = cycle(&mut world, STOCK);
+    assert_eq!(binds(&decided), ["t/open n1"]);
+}
+
+#[test]
 fn role_minimums_follow() {
     let before = group("a", "minMember: 1, minTaskMember: {gone: 1}", "Inqueue");
     let after = group("a", "minMember: 1", "Inqueue");

@@ -199,12 +199,14 @@ fn measure(file: &Path, arguments: &Arguments) -> Result<()> {
             &registry,
             parameters,
             &mut |phase, _| {
-                let (wall, cpu) = part.stop();
                 let name = match phase {
+                    // They are parts of opening and closing, and are measured with those.
+                    Phase::PluginOpen(_) | Phase::PluginClose(_) => return,
                     Phase::Open => "open",
                     Phase::Action(name) => name,
                     Phase::Close => "close",
                 };
+                let (wall, cpu) = part.stop();
                 rows.push(row(&state, &label, name, wall, cpu, ""));
                 part = Watch::start();
             },

@@ -97,11 +97,14 @@ fn pass_over(session: &mut Session<'_>, jobs: Vec<JobId>, reason: &Reason) {
     }
 }
 
-/// Pending tasks that ask for something; the others are left to backfill.
+/// Pending tasks that ask for something; the others are left to backfill. Who is held back by a scheduling gate cannot be
+/// bound yet.
 fn pending_tasks(session: &Session<'_>, job: JobId) -> Tasks {
     let view = session.view();
     let waiting = view.job(job).tasks(TaskStatus::Pending).iter().copied();
-    Tasks::of(session, waiting.filter(|task| !view.task(*task).best_effort))
+    let is_open = |task: &TaskId| view.cluster().spec(*task).scheduling_gates.is_empty();
+    let wanted = waiting.filter(|task| !view.task(*task).best_effort && is_open(task));
+    Tasks::of(session, wanted)
 }
 
 fn serve(

@@ -42,7 +42,9 @@ fn waiting_tasks(session: &mut Session<'_>) -> Vec<TaskId> {
         .collect();
     for id in jobs {
         let job = session.view().cluster().job(id);
-        let asks_nothing = |task: &TaskId| session.view().task(*task).best_effort;
+        let view = session.view();
+        let is_open = |task: TaskId| view.cluster().spec(task).scheduling_gates.is_empty();
+        let asks_nothing = |task: &TaskId| view.task(*task).best_effort && is_open(*task);
         let waiting: Vec<TaskId> = job
             .tasks(TaskStatus::Pending)
             .iter()

@@ -2,6 +2,7 @@
 //! the objects they concern. Whether an event is worth a write is for the shell to say.
 
 use crate::close::{SessionOutcome, TaskOutcome};
+use crate::reason::Reason;
 use mco_model::event::PodGroupPhase;
 use mco_model::status::TaskStatus;
 use mco_model::{Cluster, JobId, TaskId};
@@ -43,7 +44,9 @@ pub fn events(cluster: &Cluster, outcome: &SessionOutcome) -> Vec<ObjectEvent> {
             })
         };
         for note in &job.notes {
-            tell(false, "Unschedulable", note.text.to_string());
+            if let Some(words) = words_for_group(note) {
+                tell(false, "Unschedulable", words.to_owned());
+            }
         }
         if matches!(
             job.status.phase,
@@ -67,6 +70,16 @@ pub fn events(cluster: &Cluster, outcome: &SessionOutcome) -> Vec<ObjectEvent> {
     events
 }
 
+/// What a PodGroup is told of a note about its job. As in Volcano that is a refused admission alone, without the resource
+/// that was short: the rest is for explanations.
+fn words_for_group(note: &Reason) -> Option<&'static str> {
+    let words = [
+        "resource in cluster is overused",
+        "queue resource quota insufficient",
+    ];
+    words.into_iter().find(|words| note.text.starts_with(words))
+}
+
 /// The task's pod does not say yet, by its condition `PodScheduled`, why it waits.
 #[must_use]
 pub fn is_news(cluster: &Cluster, task: &TaskOutcome) -> bool {
@@ -74,5 +87,7 @@ pub fn is_news(cluster: &Cluster, task: &TaskOutcome) -> bool {
     let told_before = known.as_ref().is_some_and(|(placed, reason, message)| {
         !placed && **reason == *task.reason && **message == *task.message
     });
-    !told_before && task.status != TaskStatus::Binding
+    // Of a gated pod the API server itself says why it waits.
+    let is_gated = !cluster.spec(task.task).scheduling_gates.is_empty();
+    !told_before && !is_gated && task.status != TaskStatus::Binding
 }
