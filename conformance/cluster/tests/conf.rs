@@ -42,7 +42,7 @@ async fn an_edited_conf_takes_effect_and_a_bad_one_is_kept_out() {
     scheduler.edit_conf(STOCK_CONF);
     cluster.until_all_bound().await;
 
-    let valid = "mco_scheduler_conf_valid";
+    let valid = "mco_scheduler_config_last_reload_successful";
     assert_eq!(scheduler.metric(valid), Some(1.0));
     scheduler.edit_conf("actions: \"enqueue, alocate\"\ntiers: []\n");
     until("the bad conf is told", SOON, async || {

@@ -3,6 +3,7 @@
 use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
+use crate::uuid::random_uuid;
 use mco_cache::{Cache, Delta};
 use mco_framework::TieBreak;
 use mco_framework::conf::SchedulerConf;
@@ -164,7 +165,7 @@ impl State {
         let conf = Arc::clone(&self.cycles.conf.borrow());
         self.serial += 1;
         let parameters = CycleParameters {
-            uid: session_uid(),
+            uid: random_uuid().as_str().into(),
             now: now(),
             tie_break: TieBreak::Seeded(0),
             threads: self.threads,
@@ -221,21 +222,4 @@ impl State {
 fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// A random UUID: conditions written in a session carry it.
-fn session_uid() -> mco_model::spec::Text {
-    let mut bytes = fastrand::u128(..).to_be_bytes();
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!(
-        "{}-{}-{}-{}-{}",
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..]
-    )
-    .into()
 }

@@ -9,4 +9,7 @@ pub mod log;
 pub mod metrics;
 pub mod outbox;
 pub mod pages;
+#[cfg(test)]
+mod picture;
 pub mod process;
+pub mod uuid;

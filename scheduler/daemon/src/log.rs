@@ -7,19 +7,13 @@ use tracing_subscriber::EnvFilter;
 pub fn start(verbosity: i64) {
     let level = match verbosity {
         ..=3 => "info",
-        4 => "info,mco_daemon=debug,mco_volcano_scheduler=debug,mco_cache=debug",
+        4 => "info,mco_daemon=debug,mco_cache=debug",
         5 => "debug",
         _ => "trace",
     };
-    // What the client library says of its own retries is said better above it.
-    let quiet = "kube_runtime=error,kube_client=error";
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| {
-        EnvFilter::new(if verbosity > 5 {
-            level.to_owned()
-        } else {
-            format!("{level},{quiet}")
-        })
-    });
+    // What the client library says of its tries is said once, and better, above it.
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new(format!("{level},{}", mco_cache::LOG_DIRECTIVES)));
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -6,6 +6,7 @@ use crate::flags::Flags;
 use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::pages;
+use crate::uuid::random_uuid;
 use anyhow::{Context, bail};
 use mco_cache::client::{self, Access};
 use mco_cache::door::{Answer, Door};
@@ -141,10 +142,8 @@ async fn schedule(flags: Flags) -> anyhow::Result<()> {
     let joined = tokio::task::spawn_blocking(move || thread.join()).await;
     let all_ended = cache.shutdown(GRACE).await;
     let (mut candidate, end) = ended;
-    if let Some(candidate) = &mut candidate {
-        if end == End::Stopped {
-            candidate.release(&permit).await;
-        }
+    if let (Some(candidate), End::Stopped) = (&mut candidate, end) {
+        candidate.release(&permit).await;
     }
     if !matches!(joined, Ok(Ok(()))) {
         bail!("a cycle broke: the process ends, so that the next starts from what the API server has");
@@ -236,12 +235,10 @@ fn lease_name(flags: &Flags) -> LeaseName {
         [one] => one.clone(),
         _ => "volcano".to_owned(),
     };
-    let bytes = fastrand::u128(..).to_be_bytes();
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     LeaseName {
         namespace: flags.lock_object_namespace.clone(),
         name,
-        identity: format!("{}_{hex}", host_name()),
+        identity: format!("{}_{}", host_name(), random_uuid()),
     }
 }
 

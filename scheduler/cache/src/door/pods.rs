@@ -87,6 +87,12 @@ impl Door {
         self.call(Method::GET, &path(pod), Vec::new()).await
     }
 
+    /// The node as it is now.
+    pub async fn get_node(&self, name: &str) -> Answer {
+        self.call(Method::GET, &format!("/api/v1/nodes/{name}"), Vec::new())
+            .await
+    }
+
     /// Replaces the pod's status: `metadata` as last seen, which carries UID and version, and the whole `status`.
     pub async fn put_pod_status(
         &self,

@@ -125,6 +125,12 @@ async fn attempt(shared: &Shared, pod: &PodRef, node: &Text) -> Outcome {
         }
         match shared.store.node(node) {
             None => return Outcome::Failed(format!("node {node} is gone")),
+            // The API server does not look whether there is such a node, and what we saw last may be long past.
+            Some(_) if !shared.store.nodes_are_current() => match shared.door.get_node(node).await {
+                Answer::Done(_) => {}
+                Answer::Gone(_) => return Outcome::Failed(format!("node {node} is gone")),
+                other => return Outcome::Failed(other.trouble().unwrap_or_default()),
+            },
             Some(state) if !state.ready => {
                 return Outcome::Failed(format!("node {node} is not ready any more"));
             }
