@@ -78,13 +78,11 @@ async fn a_kata_pod_needs_both_labels_to_be_true_and_others_do_not() {
 async fn the_overhead_of_the_runtime_class_counts() {
     let cluster = Cluster::shared().await;
     cluster.create(&runtime_class()).await;
-    cluster
-        .create(
-            &node("exact", "2", "16Gi")
-                .label(RUNTIME, "true")
-                .label(READY, "true"),
-        )
-        .await;
+    // Two of them, so that it is not the queue that is short.
+    for name in ["exact", "same"] {
+        let ready = node(name, "2", "16Gi").label(RUNTIME, "true");
+        cluster.create(&ready.label(READY, "true")).await;
+    }
     let _scheduler = Scheduler::start_with(cluster.server, Setup::default().conf(MCO_CONF)).await;
     cluster.create_in_order(&kata("k", "2")).await;
     until("the pod is told that cpu is short", SOON, async || {

@@ -43,6 +43,68 @@ pub const DIFFERENCES: &[Difference] = &[
         drops: &["again update pods/status"],
         adds: &[],
     },
+    Difference {
+        name: "gated-pods-wait",
+        volcano: "binds a pod with a scheduling gate in vain each cycle (answer 409) and calls its gang running",
+        here: "leaves it alone until the gate goes, and the gang says that it waits",
+        scenarios: &["gated"],
+        drops: &[
+            "again create pods/binding",
+            "call create pods/binding 409",
+            "event on PodGroup gated: Normal Scheduled",
+            "podgroup gated ",
+            "pods of gated bound",
+        ],
+        adds: &[
+            "event on PodGroup gated: Warning Unschedulable: 1/1 tasks in gang unschedulable: pod group is not ready, \
+             1 Pending, 1 minAvailable; Pending: 1 Unschedulable (volcano)",
+            "podgroup gated condition Unschedulable=True NotEnoughResources: 1/1 tasks in gang unschedulable: pod group is \
+             not ready, 1 Pending, 1 minAvailable; Pending: 1 Unschedulable",
+            "podgroup gated phase Inqueue",
+        ],
+    },
+    Difference {
+        name: "missing-queue-told",
+        volcano: "leaves out a job whose queue does not exist without a word",
+        here: "its pods are told",
+        scenarios: &["missing-queue"],
+        drops: &[],
+        adds: &[
+            "call create events 201",
+            "event on pods of noq: Warning FailedScheduling: queue \"nowhere\" of PodGroup t/noq does not exist (volcano)",
+        ],
+    },
+    Difference {
+        name: "missing-podgroup-told",
+        volcano: "leaves out a pod whose PodGroup does not exist without a word",
+        here: "it is told",
+        scenarios: &["annotated-missing-podgroup"],
+        drops: &[],
+        adds: &[
+            "call create events 201",
+            "event on pods of does-not-exist: Warning FailedScheduling: PodGroup t/does-not-exist does not exist (volcano)",
+        ],
+    },
+    Difference {
+        name: "no-podgroup-told",
+        volcano: "leaves out a pod that names no PodGroup without a word",
+        here: "it is told, once its controller has had time to name one",
+        scenarios: &["no-podgroup"],
+        drops: &[],
+        adds: &[
+            "call create events 201",
+            "event on pods of lonely: Warning FailedScheduling: the pod is in no PodGroup: annotation \
+             scheduling.k8s.io/group-name is missing (volcano)",
+        ],
+    },
+    Difference {
+        name: "lease-released",
+        volcano: "keeps the Lease when it is stopped, so that the next one waits until it has run out",
+        here: "gives it up",
+        scenarios: &["stop-by-SIGTERM"],
+        drops: &[],
+        adds: &["call update leases 200", "lease volcano-system/volcano of nobody, 1 s"],
+    },
 ];
 
 /// Lines of Volcano's as they are expected here.

@@ -186,10 +186,9 @@ impl Teller<'_> {
     fn without_chance(&self, message: &Value) -> String {
         let word = |word: &str| {
             let bare = word.trim_end_matches(',');
-            let is_holder = bare
-                .rsplit('_')
-                .next()
-                .is_some_and(|id| id.len() == 36 && id.matches('-').count() == 4);
+            // With or without the dashes of a UUID.
+            let id = bare.rsplit('_').next().unwrap_or_default().replace('-', "");
+            let is_holder = id.len() == 32 && id.chars().all(|digit| digit.is_ascii_hexdigit());
             if is_holder {
                 return "<hostname>_<uuid>".to_owned();
             }
