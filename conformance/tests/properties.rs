@@ -6,7 +6,7 @@ use common::{NodeShape, Shape, conf, node_name, parameters, shape, world_of};
 use mco_framework::Session;
 use mco_framework::tie::TieBreak;
 use mco_model::audit::{audit, picture};
-use mco_model::event::Event;
+use mco_model::event::{Event, PodRecord};
 use mco_model::resource::Missing;
 use mco_model::status::TaskStatus;
 use mco_model::{Cluster, JobId, NodeId, TaskId};
@@ -312,6 +312,42 @@ proptest! {
                 sound(world.cluster())?;
             }
         }
+    }
+
+    #[test]
+    fn answers_that_are_late_or_stale_or_come_twice_keep_the_books_right(
+        shape in shape(),
+        answers in prop::collection::vec((0..6_u8, 0..24_usize), 1..40),
+    ) {
+        let mut world = shape.world();
+        let (decided, _) = cycle(&mut world, 1, LOWEST, 1);
+        let original = shape.events();
+        for (kind, index) in answers {
+            let Some((pod, node)) = (!decided.binds.is_empty()).then(|| &decided.binds[index % decided.binds.len()])
+            else {
+                break;
+            };
+            let before = original.iter().find_map(|event| match event {
+                Event::PodSet(record) if record.name == pod.name && record.namespace == pod.namespace => {
+                    Some(record.as_ref().clone())
+                }
+                _ => None,
+            });
+            let before = before.expect("what was bound was there");
+            let uid = before.uid.clone();
+            world.apply(match kind {
+                0 => Event::Bound { uid },
+                1 => Event::BindFailed { uid, message: "no".into() },
+                2 => Event::EvictFailed { uid, message: "no".into() },
+                // The pod as it was before it was bound, and as the API server has it since.
+                3 => Event::PodSet(Box::new(before)),
+                4 => Event::PodSet(Box::new(PodRecord { node: node.clone(), ..before })),
+                _ => Event::PodRemoved { namespace: pod.namespace.clone(), name: pod.name.clone() },
+            });
+            sound(world.cluster())?;
+        }
+        cycle(&mut world, 2, LOWEST, 1);
+        sound(world.cluster())?;
     }
 
     #[test]
