@@ -42,17 +42,22 @@ pub(crate) async fn bind(shared: Arc<Shared>, pod: PodRef, node: Text) {
         return; // The one under way will be answered.
     }
     shared.counters.binding.fetch_add(1, Ordering::Relaxed);
-    let outcome = {
-        let Ok(_slot) = shared.bind_slots.acquire().await else {
-            return;
-        };
-        attempt(&shared, &pod, &node).await
+    let Ok(slot) = shared.bind_slots.acquire().await else {
+        return;
     };
+    let outcome = attempt(&shared, &pod, &node).await;
     shared.counters.binding.fetch_sub(1, Ordering::Relaxed);
-    conclude(&shared, &pod, &node, outcome).await;
+    conclude(&shared, &pod, &node, outcome, slot).await;
 }
 
-async fn conclude(shared: &Shared, pod: &PodRef, node: &Text, outcome: Outcome) {
+/// The slot is held until all is said: who waits for the slots when the process ends waits for that too.
+async fn conclude(
+    shared: &Shared,
+    pod: &PodRef,
+    node: &Text,
+    outcome: Outcome,
+    slot: tokio::sync::SemaphorePermit<'_>,
+) {
     let over = || {
         lock(&shared.binds.under_way).remove(&pod.uid);
     };
@@ -96,6 +101,7 @@ async fn conclude(shared: &Shared, pod: &PodRef, node: &Text, outcome: Outcome) 
                 "binding pod {}/{} to {node} failed: {message}",
                 pod.namespace, pod.name
             );
+            drop(slot);
             if !shared.draining() {
                 tokio::time::sleep(pause_after(failures)).await;
             }
