@@ -4,7 +4,7 @@ use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::uuid::random_uuid;
-use mco_cache::{Cache, Delta};
+use mco_cache::{About, Cache, Command, Delta};
 use mco_framework::TieBreak;
 use mco_framework::conf::SchedulerConf;
 use mco_model::time::Time;
@@ -44,6 +44,8 @@ pub struct Cycles {
     pub period: Duration,
     /// Queue of PodGroups that name none.
     pub default_queue: String,
+    /// The pod this process runs in: what is odd about sessions is told on it.
+    pub own_pod: About,
     /// Where dumps go.
     pub dump_dir: std::path::PathBuf,
     /// What the pages show.
@@ -54,7 +56,8 @@ pub struct Cycles {
     pub stop: CancellationToken,
 }
 
-/// Starts the thread. It ends when `stop` is cancelled, and takes answers in as long as there are some.
+/// Starts the thread. It ends when `stop` is cancelled. When a cycle breaks, it cancels `stop` and its handle tells: what the
+/// cluster then says of itself is worth nothing, and the next process starts from what the API server has.
 ///
 /// # Errors
 /// When the system gives no thread.
@@ -63,7 +66,10 @@ pub fn start(cycles: Cycles) -> std::io::Result<(std::thread::JoinHandle<()>, Un
     let runtime = Handle::current();
     let thread = std::thread::Builder::new()
         .name("cycles".to_owned())
-        .spawn(move || State::new(cycles, asked, runtime).run())?;
+        .spawn(move || {
+            let _stop = cycles.stop.clone().drop_guard();
+            State::new(cycles, asked, runtime).run();
+        })?;
     Ok((thread, requests))
 }
 
@@ -122,7 +128,8 @@ impl State {
                 tokio::select! {
                     biased;
                     () = stop.cancelled() => None,
-                    request = requests.recv() => request,
+                    // Nobody asks when dumps are not wanted.
+                    Some(request) = requests.recv() => Some(request),
                     _ = deltas.recv_many(&mut batch, BATCH) => None,
                     () = tokio::time::sleep_until(moment.into()) => None,
                 }
@@ -181,6 +188,12 @@ impl State {
         );
         for warning in self.outbox.news(&outcome) {
             warn!("{warning}");
+            self.cycles.cache.send(Command::Tell {
+                about: self.cycles.own_pod.clone(),
+                warning: true,
+                reason: "SessionWarning".into(),
+                message: warning.into(),
+            });
         }
         let commands = self.outbox.commands(&mut self.cluster, &outcome);
         let sent = commands.len();
@@ -222,4 +235,57 @@ impl State {
 fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mco_cache::watch::WatchSettings;
+    use mco_cache::write::{Limits, Permit, WriteSettings};
+
+    /// A cache that finds no API server.
+    fn cache() -> Arc<Cache> {
+        let nowhere = "http://127.0.0.1:1".parse().expect("a URL");
+        let client = kube::Client::try_from(kube::Config::new(nowhere)).expect("a client");
+        let writes = WriteSettings {
+            limits: Limits { qps: 0.0, burst: 1.0 },
+            component: "volcano".to_owned(),
+            options: mco_objects::Options::default(),
+            permit: Permit::none(),
+        };
+        Arc::new(Cache::start(client, &WatchSettings::default(), writes).0)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn it_takes_in_what_comes_though_nobody_can_ask_for_dumps_and_ends_when_told() {
+        let (deltas, receiver) = unbounded_channel();
+        let health = Arc::new(Health::new(Duration::from_millis(5)));
+        health.conf_read();
+        let stop = CancellationToken::new();
+        let (thread, requests) = start(Cycles {
+            cache: cache(),
+            deltas: receiver,
+            conf: watch::channel(Arc::new(SchedulerConf::built_in())).1,
+            leading: watch::channel(true).1,
+            period: Duration::from_millis(5),
+            default_queue: "default".to_owned(),
+            own_pod: About::Lease {
+                namespace: "n".into(),
+                name: "l".into(),
+            },
+            dump_dir: std::env::temp_dir(),
+            health: Arc::clone(&health),
+            metrics: Arc::new(Metrics::new(true)),
+            stop: stop.clone(),
+        })
+        .expect("a thread");
+        drop(requests);
+        deltas.send(Delta::Complete).expect("it listens");
+        while !health.ready().well {
+            assert!(!thread.is_finished(), "it goes on");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stop.cancel();
+        thread.join().expect("it ends by itself");
+    }
 }

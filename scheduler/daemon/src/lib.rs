@@ -6,6 +6,7 @@ pub mod dump;
 pub mod flags;
 pub mod health;
 pub mod log;
+pub mod log_socket;
 pub mod metrics;
 pub mod outbox;
 pub mod pages;

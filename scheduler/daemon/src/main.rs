@@ -26,8 +26,8 @@ fn main() -> ExitCode {
             return ExitCode::from(USAGE);
         }
     };
-    mco_daemon::log::start(flags.verbosity);
-    match mco_daemon::process::run(*flags) {
+    let loudness = mco_daemon::log::start(flags.verbosity);
+    match mco_daemon::process::run(*flags, loudness) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error:#}");

@@ -58,16 +58,17 @@ impl Outbox {
         commands
     }
 
-    /// Warnings that the last session did not have.
+    /// Warnings that the last session did not have. Those that differ in their figures only are the same.
     pub fn news<'o>(&mut self, outcome: &'o SessionOutcome) -> Vec<&'o str> {
-        let now: HashSet<String> = outcome.warnings.iter().cloned().collect();
-        let mut told = HashSet::new();
-        let news = outcome
-            .warnings
-            .iter()
-            .filter(|warning| !self.warnings.contains(*warning) && told.insert(warning.as_str()))
-            .map(String::as_str)
-            .collect();
+        let mut now = HashSet::new();
+        let mut news = Vec::new();
+        for warning in &outcome.warnings {
+            let gist: String = warning.chars().filter(|c| !c.is_ascii_digit()).collect();
+            let known = self.warnings.contains(&gist);
+            if now.insert(gist) && !known {
+                news.push(warning.as_str());
+            }
+        }
         self.warnings = now;
         news
     }

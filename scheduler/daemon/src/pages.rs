@@ -16,11 +16,17 @@ use rustls::server::WebPkiClientVerifier;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
+
+/// A client that takes longer over its handshake is let go.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+const HANDSHAKES: usize = 64;
 
 /// Listens where `address` says: `host:port`, or `:port` for all addresses.
 ///
@@ -68,11 +74,14 @@ pub async fn serve_health(
                 .with_graceful_shutdown(stop.cancelled_owned())
                 .await
         }
-        Some(acceptor) => {
-            axum::serve(TlsListener { listener, acceptor }, router)
-                .with_graceful_shutdown(stop.cancelled_owned())
-                .await
-        }
+        Some(acceptor) => match listener.local_addr() {
+            Ok(address) => {
+                axum::serve(TlsListener::new(listener, acceptor, address), router)
+                    .with_graceful_shutdown(stop.cancelled_owned())
+                    .await
+            }
+            Err(error) => Err(error),
+        },
     };
     if let Err(error) = served {
         tracing::error!("serving health pages ended: {error}");
@@ -123,9 +132,35 @@ fn certificates(path: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     Ok(certificates)
 }
 
+/// Takes connections whose handshake is done. Handshakes go on beside each other, so one that dawdles keeps nobody waiting.
 struct TlsListener {
-    listener: TcpListener,
-    acceptor: TlsAcceptor,
+    address: SocketAddr,
+    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+}
+
+impl TlsListener {
+    fn new(mut listener: TcpListener, acceptor: TlsAcceptor, address: SocketAddr) -> Self {
+        let (done, ready) = mpsc::channel(1);
+        tokio::spawn(async move {
+            let slots = Arc::new(Semaphore::new(HANDSHAKES));
+            while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
+                let (stream, from) = tokio::select! {
+                    accepted = axum::serve::Listener::accept(&mut listener) => accepted,
+                    () = done.closed() => return,
+                };
+                let (acceptor, done) = (acceptor.clone(), done.clone());
+                tokio::spawn(async move {
+                    match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                        Ok(Ok(stream)) => drop(done.send((stream, from)).await),
+                        Ok(Err(error)) => debug!("{from}: {error}"),
+                        Err(_) => debug!("{from}: no handshake"),
+                    }
+                    drop(slot);
+                });
+            }
+        });
+        Self { address, ready }
+    }
 }
 
 impl axum::serve::Listener for TlsListener {
@@ -133,20 +168,15 @@ impl axum::serve::Listener for TlsListener {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        loop {
-            let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-            // One that dawdles over its handshake must not keep others waiting for long.
-            let patience = std::time::Duration::from_secs(5);
-            match tokio::time::timeout(patience, self.acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => return (stream, address),
-                Ok(Err(error)) => debug!("{address}: {error}"),
-                Err(_) => debug!("{address}: no handshake"),
-            }
+        match self.ready.recv().await {
+            Some(accepted) => accepted,
+            // Who accepts ends after this listener only.
+            None => std::future::pending().await,
         }
     }
 
     fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
+        Ok(self.address)
     }
 }
 
@@ -180,3 +210,6 @@ fn answer(probe: &Probe, query: Option<&str>) -> Response {
     text.push_str(if probe.well { "ok" } else { "not ok\n" });
     (status, text).into_response()
 }
+
+#[cfg(test)]
+mod tests;

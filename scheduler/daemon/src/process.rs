@@ -4,6 +4,8 @@ use crate::conf_watch::{self, ConfKeeper, Reload};
 use crate::cycle::{self, Cycles, Request};
 use crate::flags::Flags;
 use crate::health::Health;
+use crate::log::Loudness;
+use crate::log_socket;
 use crate::metrics::Metrics;
 use crate::pages;
 use crate::uuid::random_uuid;
@@ -35,18 +37,18 @@ const QUEUE_TRIES: u32 = 60;
 ///
 /// # Errors
 /// When something that must be there at the start is not, or the Lease is lost.
-pub fn run(flags: Flags) -> anyhow::Result<()> {
+pub fn run(flags: Flags, loudness: Loudness) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .context("cannot start")?;
-    let result = runtime.block_on(schedule(flags));
+    let result = runtime.block_on(schedule(flags, loudness));
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
 }
 
-async fn schedule(flags: Flags) -> anyhow::Result<()> {
+async fn schedule(flags: Flags, loudness: Loudness) -> anyhow::Result<()> {
     for warning in &flags.warnings {
         warn!("{warning}");
     }
@@ -58,6 +60,7 @@ async fn schedule(flags: Flags) -> anyhow::Result<()> {
     }
     let stop = CancellationToken::new();
     let signals = Signals::new()?;
+    tokio::spawn(log_socket::serve(log_socket::folder(), loudness, stop.clone()));
     let access = Access {
         master: flags.master.clone(),
         kubeconfig: flags.kubeconfig.clone(),
@@ -113,6 +116,7 @@ async fn schedule(flags: Flags) -> anyhow::Result<()> {
         leading: leads,
         period: flags.schedule_period,
         default_queue: flags.default_queue.clone(),
+        own_pod: own_pod.clone(),
         dump_dir: flags.cache_dump_dir.clone(),
         health: Arc::clone(&health),
         metrics: Arc::clone(&metrics),

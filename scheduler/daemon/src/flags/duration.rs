@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Reads `1h30m`, `1.5s`, `300ms` and the like; `None` for anything else and for what is below zero.
-pub(super) fn parse_duration(text: &str) -> Option<Duration> {
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     if rest == "0" {
         return Some(Duration::ZERO);

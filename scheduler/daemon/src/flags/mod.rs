@@ -4,7 +4,7 @@ mod duration;
 mod table;
 mod words;
 
-use duration::parse_duration;
+pub(crate) use duration::parse_duration;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;

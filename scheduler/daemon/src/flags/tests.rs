@@ -54,7 +54,7 @@ fn defaults_are_upstreams() {
 
 #[test]
 fn go_spellings_are_the_same() {
-    for line in ["--v=4", "-v=4", "-v 4", "--v 4"] {
+    for line in ["--v=4", "-v=4", "-v 4", "--v 4", "-v4"] {
         assert_eq!(flags(line).verbosity, 4, "{line}");
     }
     for line in ["--leader_elect=f", "--leader-elect=False", "-leader-elect=0"] {

@@ -24,6 +24,11 @@ pub(super) fn read(words: &[String]) -> Result<Given, UsageError> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (rest, None),
         };
+        // klog's short form: -v3.
+        let (name, value) = match name.strip_prefix('v') {
+            Some(level) if is_number(level) && !word.starts_with("--") => ("v", Some(level.to_owned())),
+            _ => (name, value),
+        };
         let flag = find(name, word)?;
         let value = match (value, flag.kind) {
             (Some(value), _) => value,
@@ -38,8 +43,11 @@ pub(super) fn read(words: &[String]) -> Result<Given, UsageError> {
     Ok(Given(given))
 }
 
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn find(name: &str, word: &str) -> Result<&'static Flag, UsageError> {
-    // Short forms: help, and klog's -v3.
     let name = if name == "h" { "help" } else { name };
     table::find(name).ok_or_else(|| {
         let hint = table::nearest(name).map_or_else(

@@ -131,7 +131,9 @@ fn a_warning_is_news_when_it_comes_and_when_it_comes_back() {
         warnings: warnings.iter().map(|warning| (*warning).to_owned()).collect(),
         ..SessionOutcome::default()
     };
-    let rows: [(&[&str], &[&str]); 4] = [
+    let rows: [(&[&str], &[&str]); 6] = [
+        (&["3 of 10 nodes"], &["3 of 10 nodes"]),
+        (&["4 of 12 nodes"], &[]),
         (&["a", "a", "b"], &["a", "b"]),
         (&["a"], &[]),
         (&["b"], &["b"]),
