@@ -5,6 +5,7 @@ pub mod cycle;
 pub mod dump;
 pub mod flags;
 pub mod health;
+mod leader;
 pub mod log;
 pub mod log_socket;
 pub mod metrics;

@@ -4,15 +4,15 @@ use crate::conf_watch::{self, ConfKeeper, Reload};
 use crate::cycle::{self, Cycles, Request};
 use crate::flags::Flags;
 use crate::health::Health;
+use crate::leader::lead;
 use crate::log::Loudness;
 use crate::log_socket;
 use crate::metrics::Metrics;
 use crate::pages;
-use crate::uuid::random_uuid;
 use anyhow::{Context, bail};
 use mco_cache::client::{self, Access};
 use mco_cache::door::{Answer, Door};
-use mco_cache::lease::{Candidate, End, LeaseName};
+use mco_cache::lease::End;
 use mco_cache::watch::{NodeSelector, State, WatchSettings};
 use mco_cache::write::{Limits, Permit, WriteSettings};
 use mco_cache::{About, Cache, Command, PodRef};
@@ -162,45 +162,6 @@ async fn schedule(flags: Flags, loudness: Loudness) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Decides as long as this process may. Returns who holds the Lease, if anybody does, and how it ended.
-async fn lead(
-    flags: &Flags,
-    door: Door,
-    cache: &Cache,
-    permit: &Permit,
-    leading: &watch::Sender<bool>,
-    health: &Health,
-    stop: &CancellationToken,
-) -> (Option<Candidate>, End) {
-    let name = lease_name(flags);
-    let mut candidate = Candidate::new(door, name.clone());
-    let set = |leads: bool| {
-        leading.send_replace(leads);
-        health.leading(leads);
-    };
-    if !flags.leader_elect {
-        if let Some(holder) = candidate.holder().await {
-            warn!(
-                "{holder} holds the Lease {}/{}, and this scheduler runs without one (--leader-elect=false): two schedulers would \
-                 decide at once; scale the other down",
-                name.namespace, name.name
-            );
-        }
-        set(true);
-        stop.cancelled().await;
-        return (None, End::Stopped);
-    }
-    if !candidate.acquire(permit, stop).await {
-        return (None, End::Stopped);
-    }
-    cache.send(elected(&name, "became leader"));
-    set(true);
-    let end = candidate.keep(permit, stop).await;
-    set(false);
-    cache.send(elected(&name, "stopped leading"));
-    (Some(candidate), end)
-}
-
 fn start_cache(
     flags: &Flags,
     client: kube::Client,
@@ -234,19 +195,7 @@ fn start_cache(
     Cache::start(client, &watches, writes)
 }
 
-fn lease_name(flags: &Flags) -> LeaseName {
-    let name = match flags.scheduler_names.as_slice() {
-        [one] => one.clone(),
-        _ => "volcano".to_owned(),
-    };
-    LeaseName {
-        namespace: flags.lock_object_namespace.clone(),
-        name,
-        identity: format!("{}_{}", host_name(), random_uuid()),
-    }
-}
-
-fn host_name() -> String {
+pub(crate) fn host_name() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
 }
@@ -268,18 +217,6 @@ fn own_pod(flags: &Flags) -> About {
         name: host_name().as_str().into(),
         uid: std::env::var("POD_UID").unwrap_or_default().as_str().into(),
     })
-}
-
-fn elected(name: &LeaseName, what: &str) -> Command {
-    Command::Tell {
-        about: About::Lease {
-            namespace: name.namespace.as_str().into(),
-            name: name.name.as_str().into(),
-        },
-        warning: false,
-        reason: "LeaderElection".into(),
-        message: format!("{} {what}", name.identity).into(),
-    }
 }
 
 fn refused(about: &About, why: &str) -> Command {
