@@ -103,7 +103,10 @@ pub const DIFFERENCES: &[Difference] = &[
         here: "gives it up",
         scenarios: &["stop-by-SIGTERM"],
         drops: &[],
-        adds: &["call update leases 200", "lease volcano-system/volcano of nobody, 1 s"],
+        adds: &[
+            "call update leases 200",
+            "lease volcano-system/volcano of nobody, 1 s",
+        ],
     },
 ];
 
