@@ -19,7 +19,8 @@ use tracing::debug;
 
 use super::board::{Board, Failure};
 use super::call::{
-    ANSWER, End, GRACE, LIST_ANSWER, WATCH, causes, ended, is_too_much_asked, next, open, parameters, refusal,
+    ANSWER, End, GRACE, LIST_ANSWER, WATCH, asked_to_wait, causes, ended, is_too_much_asked, next, open,
+    parameters, refusal,
 };
 use super::pause::Pause;
 use super::resource::Resource;
@@ -30,6 +31,9 @@ use crate::delta::Delta;
 const PAGE: u32 = 500;
 /// A watch that ends sooner, without having brought anything, did not work.
 const AT_LEAST: Duration = Duration::from_secs(1);
+/// A watch that goes on where another ended first brings what was missed, or that too much was. Only after so long is what is
+/// known as new as the network makes it.
+const CATCH_UP: Duration = Duration::from_secs(1);
 
 /// Follows one kind.
 pub(crate) struct Follower {
@@ -73,6 +77,7 @@ impl Follower {
                 End::Due => continue,
                 End::Expired => {
                     debug!("{} are listed anew", self.resource.full_name());
+                    self.track.is_current(false);
                     state.version = None;
                     // A server that knows no version at all would be asked without end.
                     pause.next()
@@ -106,7 +111,7 @@ impl Follower {
                     }
                     Some((code, message)) => {
                         self.failing(Failure::Refused(code), message.to_owned());
-                        pause.next()
+                        asked_to_wait(&error).unwrap_or_else(|| pause.next())
                     }
                     None => {
                         self.failing(Failure::Unanswered, causes(&error));
@@ -243,7 +248,6 @@ impl Follower {
             Ok(stream) => {
                 state.worked = true;
                 self.board.resumed(self.resource.kind);
-                self.track.is_current(true);
                 self.changes(&mut pin!(stream), due, state).await
             }
             Err(End::Failed(kube::Error::Api(status))) if status.code == 410 => End::Expired,
@@ -259,8 +263,18 @@ impl Follower {
     ) -> End {
         let start = Instant::now();
         let mut idle = true;
+        let mut caught_up = false;
         loop {
-            let version = match next(stream, due).await {
+            let until = if caught_up { due } else { due.min(start + CATCH_UP) };
+            let heard = next(stream, until).await;
+            if !caught_up && start.elapsed() >= CATCH_UP && !matches!(heard, Ok(Some(WatchEvent::Error(_)))) {
+                caught_up = true;
+                self.track.is_current(true);
+                if matches!(heard, Err(End::Silent)) && until < due {
+                    continue;
+                }
+            }
+            let version = match heard {
                 Ok(Some(WatchEvent::Added(object) | WatchEvent::Modified(object))) => {
                     self.track
                         .set(object.get(), Source::Watch, &mut send(&self.deltas))
