@@ -96,6 +96,15 @@ pub(crate) fn refusal(error: &kube::Error) -> Option<(u16, &str)> {
     }
 }
 
+/// How long a busy server asks to be left alone.
+pub(crate) fn asked_to_wait(error: &kube::Error) -> Option<Duration> {
+    let kube::Error::Api(status) = error else {
+        return None;
+    };
+    let seconds = status.details.as_ref()?.retry_after_seconds;
+    (status.code == 429 && seconds > 0).then(|| Duration::from_secs(u64::from(seconds.min(10))))
+}
+
 /// An error with what caused it, since the outermost says little.
 pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
