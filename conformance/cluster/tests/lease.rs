@@ -63,17 +63,20 @@ async fn a_killed_holder_is_followed_when_its_lease_has_run_out() {
     cluster.until_all_bound().await;
 }
 
-/// A lease that somebody else holds and keeps renewing is one whose times never end.
+/// A lease that somebody else has just renewed, for an hour.
 fn held_by_another() -> Object {
+    let now = k8s_openapi::jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%S.%6fZ")
+        .to_string();
     Object(json!({
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
         "metadata": {"name": "volcano", "namespace": "volcano-system"},
         "spec": {
             "holderIdentity": "other_1",
-            "leaseDurationSeconds": 3600,
-            "acquireTime": "2026-01-01T00:00:00.000000Z",
-            "renewTime": "2026-01-01T00:00:00.000000Z",
+            "leaseDurationSeconds": 2_000_000_000,
+            "acquireTime": now,
+            "renewTime": now,
             "leaseTransitions": 0,
         },
     }))

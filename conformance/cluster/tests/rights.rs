@@ -78,7 +78,7 @@ async fn with_mco_plugin_the_missing_right_to_reports_is_said_once() {
 async fn a_right_that_is_missing_for_one_kind_stops_nothing_else() {
     let cluster = Cluster::shared().await;
     let _kubelet = Kubelet::start(&cluster);
-    // The stock role without quotas, disruption budgets and numa topologies.
+    // The stock role without quotas, disruption budgets and what pods of workloads belong to.
     let role = cluster
         .get(kinds::CLUSTER_ROLE, "", "volcano-scheduler")
         .await
@@ -86,7 +86,7 @@ async fn a_right_that_is_missing_for_one_kind_stops_nothing_else() {
     let rules = role["rules"].as_array().expect("its rules");
     let without = |rule: &&serde_json::Value| {
         let text = rule["resources"].to_string();
-        !["resourcequotas", "poddisruptionbudgets", "numatopologies"]
+        !["resourcequotas", "poddisruptionbudgets", "statefulsets"]
             .iter()
             .any(|kind| text.contains(kind))
     };
@@ -112,7 +112,10 @@ async fn a_right_that_is_missing_for_one_kind_stops_nothing_else() {
             json!({"rules": rules}),
         )
         .await;
-    let said = log.lines().filter(|line| line.contains("resourcequotas")).count();
+    let said = log
+        .lines()
+        .filter(|line| line.contains("may not watch statefulsets.apps"))
+        .count();
     assert_eq!(said, 1, "said once:\n{log}");
 }
 
