@@ -224,3 +224,6 @@ pub(crate) fn pause_after(failures: u32) -> Duration {
 
 /// A key of a pod that survives its name.
 pub(crate) type Uid = Text;
+
+#[cfg(test)]
+mod tests;
