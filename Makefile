@@ -52,8 +52,8 @@ deny:
 
 build: build-scheduler build-analyzer build-collector ## All binaries.
 
-build-scheduler: ## The scheduler core in the shell that has it: mcoctl. The daemon comes with the cluster connection.
-	$(CARGO) build --release --locked -p mcoctl
+build-scheduler: ## mco-volcano-scheduler, and mcoctl, which has the same core for files.
+	$(CARGO) build --release --locked -p mco-daemon -p mcoctl
 
 build-analyzer: ## mco-analyzer.
 	$(CARGO) build --release --locked -p mco-analyzer

@@ -110,6 +110,9 @@ pub fn log(reload: &Reload, first: bool) {
     match reload {
         Reload::Loaded if first => info!("the configuration is read"),
         Reload::Loaded => info!("the configuration changed; the next cycle goes by it"),
+        Reload::Refused(why) if first => {
+            warn!("the configuration is not taken, the built-in one is in force: {why}");
+        }
         Reload::Refused(why) => warn!("the configuration is not taken, the one before stays in force: {why}"),
     }
 }

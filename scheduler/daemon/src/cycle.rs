@@ -64,13 +64,22 @@ pub struct Cycles {
 pub fn start(cycles: Cycles) -> std::io::Result<(std::thread::JoinHandle<()>, UnboundedSender<Request>)> {
     let (requests, asked) = unbounded_channel();
     let runtime = Handle::current();
-    let thread = std::thread::Builder::new()
+    let stop = cycles.stop.clone();
+    let thread = guarded(stop, move || State::new(cycles, asked, runtime).run())?;
+    Ok((thread, requests))
+}
+
+/// A thread with whose end, however it comes, everything ends.
+fn guarded(
+    stop: CancellationToken,
+    work: impl FnOnce() + Send + 'static,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new()
         .name("cycles".to_owned())
         .spawn(move || {
-            let _stop = cycles.stop.clone().drop_guard();
-            State::new(cycles, asked, runtime).run();
-        })?;
-    Ok((thread, requests))
+            let _stop = stop.drop_guard();
+            work();
+        })
 }
 
 struct State {
@@ -254,6 +263,14 @@ mod tests {
             permit: Permit::none(),
         };
         Arc::new(Cache::start(client, &WatchSettings::default(), writes).0)
+    }
+
+    #[test]
+    fn a_cycle_that_breaks_stops_everything() {
+        let stop = CancellationToken::new();
+        let thread = guarded(stop.clone(), || panic!("on purpose")).expect("a thread");
+        assert!(thread.join().is_err(), "it is told");
+        assert!(stop.is_cancelled());
     }
 
     #[tokio::test(flavor = "multi_thread")]

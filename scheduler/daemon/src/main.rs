@@ -30,8 +30,34 @@ fn main() -> ExitCode {
     match mco_daemon::process::run(*flags, loudness) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{error:#}");
+            tracing::error!("{}", told(&error));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The error with its causes, each said once: many errors repeat their cause in their own text.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = anyhow!("no route")
+            .context("cannot connect: no route")
+            .context("cannot start");
+        assert_eq!(told(&error), "cannot start: cannot connect: no route");
     }
 }

@@ -49,6 +49,11 @@ pub fn run(flags: Flags, loudness: Loudness) -> anyhow::Result<()> {
 }
 
 async fn schedule(flags: Flags, loudness: Loudness) -> anyhow::Result<()> {
+    info!(
+        "mco-volcano-scheduler {}, for pods of {}",
+        env!("CARGO_PKG_VERSION"),
+        flags.scheduler_names.join(", ")
+    );
     for warning in &flags.warnings {
         warn!("{warning}");
     }

@@ -167,7 +167,11 @@ pub fn help() -> String {
         };
         text.push_str(&format!("  --{}={default}\n      {}\n", flag.name, flag.help));
     }
-    text.push_str("Flags of klog (-v=N and others) and of later Volcano releases are accepted.\n");
+    text.push_str(
+        "Flags of klog (-v=N and others) and of later Volcano releases are accepted.\n\n\
+         Environment: RUST_LOG (wins over -v), LOG_FORMAT=json, NO_COLOR, KUBECONFIG; DEBUG_SOCKET_DIR=/tmp/klog-socks has \
+         the socket\nklog-klog.sock, which takes GET /setlevel?level=5&duration=60s and GET /getlevel.\n",
+    );
     text
 }
 
