@@ -26,7 +26,7 @@ test-fast: setup ## Unit, table and property tests of every crate.
 
 test-slow: conformance test-cluster ## The suites that need an optimised build or a cluster.
 
-test-cluster: ## The tests on a real API server. TEST_ARGS goes to them, such as a name.
+test-cluster: setup ## The tests on a real API server. TEST_ARGS goes to them, such as a name.
 	@./scripts/test-cluster $(TEST_ARGS)
 
 tools: ## Find or build kube-apiserver and etcd, into target/tools.

@@ -3,6 +3,7 @@
 use crate::users::{ADMIN, User};
 use crate::wait::{SOON, until};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -125,6 +126,15 @@ impl Call {
             self.code
         )
     }
+}
+
+/// The answers that each pod's bindings got, by its name.
+pub fn bindings(calls: &[Call]) -> BTreeMap<String, Vec<u16>> {
+    let mut answers: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.target() == "pods/binding") {
+        answers.entry(call.name.clone()).or_default().push(call.code);
+    }
+    answers
 }
 
 /// The log so far. It only grows; a [`Mark`] says where one looked last.

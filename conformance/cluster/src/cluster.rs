@@ -7,20 +7,20 @@ use crate::server::Server;
 use crate::tools::project_root;
 use crate::users::{ADMIN, SCHEDULER, User};
 use crate::wait::{SOON, until};
-use anyhow::{Context, bail};
+use crate::yaml::{yaml_files, yaml_objects};
+use anyhow::Context;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kube::Client;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 /// Namespaces that every cluster has. `t` is for tests.
-const NAMESPACES: [&str; 3] = ["t", "volcano-system", "mco-system"];
+pub(crate) const NAMESPACES: [&str; 3] = ["t", "volcano-system", "mco-system"];
 
 /// How many requests of a helper are under way at once.
-const AT_ONCE: usize = 32;
+pub(crate) const AT_ONCE: usize = 32;
 
 /// A server, and an administrator's hands in it.
 pub struct Cluster<'s> {
@@ -312,122 +312,10 @@ impl<'s> Cluster<'s> {
     pub fn start(&self) -> Mark {
         self.start
     }
-
-    /// Deletes all that tests create. CRDs, roles and what the API server makes itself stay.
-    ///
-    /// # Panics
-    /// When something stays that should not.
-    pub async fn reset(&self) {
-        for kind in kinds::ALL {
-            let objects = match kind
-                .api(&self.client, "")
-                .list_metadata(&ListParams::default())
-                .await
-            {
-                Ok(list) => list.items,
-                // The kind is not served: its CRD is not installed.
-                Err(kube::Error::Api(status)) if status.code == 404 => continue,
-                Err(error) => panic!("cannot list {}: {error}", kind.plural),
-            };
-            let mut doomed = Vec::new();
-            for object in objects {
-                let namespace = object.metadata.namespace.unwrap_or_default();
-                let name = object.metadata.name.unwrap_or_default();
-                if stays(*kind, &namespace, &name) {
-                    continue;
-                }
-                // Whoever would take them off is not here.
-                if object.metadata.finalizers.is_some() {
-                    let none = json!({"metadata": {"finalizers": null}});
-                    self.patch(*kind, &namespace, &name, none).await;
-                }
-                doomed.push((namespace, name));
-            }
-            stream::iter(&doomed)
-                .for_each_concurrent(AT_ONCE, |(namespace, name)| self.delete(*kind, namespace, name))
-                .await;
-            if kind.kind == kinds::NAMESPACE.kind {
-                for (_, name) in &doomed {
-                    must(name, self.finalize(name).await);
-                }
-            }
-        }
-    }
-
-    /// Ends a deleted namespace, which is a controller's work otherwise.
-    async fn finalize(&self, name: &str) -> anyhow::Result<()> {
-        let body = json!({
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {"name": name},
-            "spec": {"finalizers": []},
-        });
-        let path = format!("/api/v1/namespaces/{name}/finalize");
-        let request = http::Request::put(path)
-            .header("content-type", "application/json")
-            .body(serde_json::to_vec(&body)?)?;
-        match self.client.request::<Value>(request).await {
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-            result => Ok(result.map(drop)?),
-        }
-    }
-}
-
-/// What a reset leaves alone.
-fn stays(kind: Kind, namespace: &str, name: &str) -> bool {
-    let of_the_server =
-        namespace.starts_with("kube-") || name.starts_with("kube-") || name.starts_with("system");
-    let needed = match kind.plural {
-        "namespaces" => NAMESPACES.contains(&name) || name == "default",
-        "customresourcedefinitions" => true,
-        "clusterroles" | "clusterrolebindings" => {
-            name.starts_with("volcano-")
-                || name == "mco-analyzer"
-                || !name.starts_with("mco-") && !name.starts_with("test-")
-        }
-        "roles" | "rolebindings" => namespace == "mco-system" && name == "mco-analyzer",
-        _ => false,
-    };
-    of_the_server || needed
-}
-
-/// The objects of a YAML text of one or more documents.
-///
-/// # Errors
-/// When it is no YAML, or an object has no kind.
-pub fn yaml_objects(text: &str) -> anyhow::Result<Vec<Object>> {
-    let values: Vec<Value> = serde_saphyr::from_multiple(text)?;
-    let objects: Vec<Object> = values
-        .into_iter()
-        .filter(|value| !value.is_null())
-        .map(Object)
-        .collect();
-    if let Some(odd) = objects.iter().find(|object| !object.0["kind"].is_string()) {
-        bail!("no kind in {}", odd.0);
-    }
-    Ok(objects)
-}
-
-/// The objects of all YAML files in a folder.
-///
-/// # Errors
-/// When the folder or a file cannot be read.
-pub fn yaml_files(dir: &Path) -> anyhow::Result<Vec<Object>> {
-    let entries = std::fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
-    let mut objects = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "yaml") {
-            let text = std::fs::read_to_string(&path)?;
-            let read = yaml_objects(&text).with_context(|| format!("cannot read {}", path.display()))?;
-            objects.extend(read);
-        }
-    }
-    Ok(objects)
 }
 
 /// The value, or the end of the test.
-fn must<T, E: Into<anyhow::Error>>(what: &str, result: Result<T, E>) -> T {
+pub(crate) fn must<T, E: Into<anyhow::Error>>(what: &str, result: Result<T, E>) -> T {
     match result {
         Ok(value) => value,
         Err(error) => panic!("{what}: {:#}", error.into()),

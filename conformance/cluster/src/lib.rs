@@ -15,12 +15,14 @@ pub mod pages;
 pub mod pki;
 pub mod process;
 pub mod proxy;
+mod reset;
 pub mod scheduler;
 pub mod server;
 pub mod tools;
 pub mod users;
 pub mod wait;
 pub mod wire;
+pub mod yaml;
 
 pub use analyzer::Analyzer;
 pub use audit::{Call, Detail, Mark};

@@ -1,25 +1,12 @@
 //! Answers that are lost, an API server that is away, watches that go silent: nothing is bound twice and nothing is forgotten.
 
-use mco_cluster_tests::proxy::{Fault, HttpProxy, TcpProxy};
+use mco_cluster_tests::audit::bindings;
+use mco_cluster_tests::proxy::{Fault, HttpProxy, TcpProxy, is_binding};
 use mco_cluster_tests::users::SCHEDULER;
 use mco_cluster_tests::wait::{LONG, QUIET, SOON, always, until};
 use mco_cluster_tests::{Call, Cluster, Detail, Object, Scheduler, Server, Setup, gang, kinds, node};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::time::Duration;
-
-fn is_binding(method: &hyper::Method, path: &str) -> bool {
-    method == "POST" && path.contains("/binding")
-}
-
-/// The answers to each pod's bindings.
-fn bindings(calls: &[Call]) -> BTreeMap<String, Vec<u16>> {
-    let mut answers: BTreeMap<String, Vec<u16>> = BTreeMap::new();
-    for call in calls.iter().filter(|call| call.target() == "pods/binding") {
-        answers.entry(call.name.clone()).or_default().push(call.code);
-    }
-    answers
-}
 
 async fn until_event(cluster: &Cluster<'_>, pod: &str, reason: &str) {
     until(&format!("the event {reason} on {pod}"), SOON, async || {

@@ -1,21 +1,10 @@
 //! The scheduler is killed or stopped at a bad moment and started again.
 
-use mco_cluster_tests::proxy::{Fault, HttpProxy};
+use mco_cluster_tests::audit::bindings;
+use mco_cluster_tests::proxy::{Fault, HttpProxy, is_binding};
 use mco_cluster_tests::wait::{QUIET, SOON, always, until};
-use mco_cluster_tests::{Call, Cluster, Scheduler, Setup, gang, kinds, node};
+use mco_cluster_tests::{Cluster, Scheduler, Setup, gang, kinds, node};
 use std::collections::BTreeMap;
-
-fn is_binding(method: &hyper::Method, path: &str) -> bool {
-    method == "POST" && path.contains("/binding")
-}
-
-fn bindings(calls: &[Call]) -> BTreeMap<String, Vec<u16>> {
-    let mut answers: BTreeMap<String, Vec<u16>> = BTreeMap::new();
-    for call in calls.iter().filter(|call| call.target() == "pods/binding") {
-        answers.entry(call.name.clone()).or_default().push(call.code);
-    }
-    answers
-}
 
 fn bound(placements: &BTreeMap<String, Option<String>>, gang: &str) -> usize {
     placements

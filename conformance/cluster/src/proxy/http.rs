@@ -36,6 +36,11 @@ pub enum Fault {
     Answer(u16),
 }
 
+/// Whether a request binds a pod.
+pub fn is_binding(method: &Method, path: &str) -> bool {
+    method == Method::POST && path.contains("/binding")
+}
+
 type Test = Box<dyn Fn(&Method, &str) -> bool + Send>;
 
 struct Rule {

@@ -3,5 +3,5 @@
 mod http;
 mod tcp;
 
-pub use self::http::{Fault, HttpProxy};
+pub use self::http::{Fault, HttpProxy, is_binding};
 pub use self::tcp::TcpProxy;
