@@ -23,12 +23,15 @@ pub struct Metrics {
     per_node: bool,
     cache: OnceLock<Arc<Cache>>,
     seen: Mutex<Seen>,
+    rendering: Mutex<()>,
 }
 
 /// What has series of its own, to take them away when it goes.
 #[derive(Default)]
 struct Seen {
     jobs: HashMap<Text, JobLabels>,
+    /// Names of the jobs that lacked tasks when somebody last counted.
+    lacking: HashSet<Text>,
     queues: HashSet<Text>,
     report_epoch: u64,
 }
@@ -49,6 +52,7 @@ impl Metrics {
             per_node,
             cache: OnceLock::new(),
             seen: Mutex::default(),
+            rendering: Mutex::default(),
         }
     }
 
@@ -89,6 +93,8 @@ impl Metrics {
     /// The page.
     #[must_use]
     pub fn render(&self) -> String {
+        // One page at a time: two that caught up with the same counters would count twice.
+        let _one = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
         self.writes();
         let mut text = Vec::new();
         if let Err(error) = TextEncoder::new().encode(&self.series.registry.gather(), &mut text) {
@@ -158,6 +164,15 @@ impl Metrics {
         }
         if let Some(unready) = &figures.unready_jobs {
             series.unschedule_jobs.set(unready.len() as f64);
+            let lacking: HashSet<Text> = unready
+                .iter()
+                .map(|(job, _)| cluster.job(*job).name.clone())
+                .collect();
+            let before = std::mem::replace(&mut self.seen().lacking, lacking.clone());
+            // Who lacks nothing any more says so, as long as it is there.
+            for name in before.difference(&lacking) {
+                series.unschedule_tasks.with_label_values(&[&**name]).set(0.0);
+            }
         }
         for (job, share) in &figures.job_shares {
             let row = cluster.job(*job);

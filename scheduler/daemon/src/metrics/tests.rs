@@ -59,6 +59,23 @@ fn what_happened_is_shown() {
 }
 
 #[test]
+fn a_job_that_lacks_nothing_any_more_says_so() {
+    let (metrics, mut cluster, page) = page_after_a_cycle();
+    assert!(page.contains("volcano_unschedule_task_count{job_id=\"h\"} 2"));
+    for pod in ["h-0", "h-1"] {
+        add_pod(&mut cluster, pod, "h", 1.0, "n1");
+    }
+    let outcome = cycle(&mut cluster);
+    metrics.end_cycle(metrics.start_cycle(), &cluster, &outcome, Time::from_seconds(11));
+    let page = metrics.render();
+    assert!(
+        page.contains("volcano_unschedule_task_count{job_id=\"h\"} 0"),
+        "{page}"
+    );
+    assert!(page.contains("volcano_unschedule_job_count 0"), "{page}");
+}
+
+#[test]
 fn what_is_gone_is_not_shown() {
     let (metrics, mut cluster, page) = page_after_a_cycle();
     assert!(page.contains("job_name=\"g\"") && page.contains("job_id=\"h\""));
