@@ -2,6 +2,8 @@
 
 mod admission;
 pub mod binpack;
+mod books;
+pub mod capacity;
 pub mod conformance;
 pub mod drf;
 #[cfg(test)]
@@ -31,5 +33,6 @@ pub fn factories() -> Vec<Box<dyn PluginFactory>> {
         Box::new(drf::DrfFactory),
         Box::new(proportion::ProportionFactory),
         Box::new(binpack::BinpackFactory),
+        Box::new(capacity::CapacityFactory),
     ]
 }

@@ -232,20 +232,20 @@ fn placing_and_taking_back_leaves_shares_as_they_were() {
     let waiting = pods(&mut fixture, "j", "", 9, "cpu=1.1,example.com/gpu=1");
     let mut plugin = open(&mut fixture);
     let before = (
-        plugin.share(queue),
-        plugin.figures(queue).unwrap().allocated.clone(),
+        plugin.books.share(queue),
+        plugin.books.get(queue).unwrap().allocated.clone(),
     );
     for task in &waiting {
         plugin.ledger().unwrap().allocated(fixture.view(), *task);
     }
-    assert!(plugin.share(queue) > before.0);
+    assert!(plugin.books.share(queue) > before.0);
     for task in waiting.iter().rev() {
         plugin.ledger().unwrap().deallocated(fixture.view(), *task);
     }
     assert_eq!(
         (
-            plugin.share(queue),
-            plugin.figures(queue).unwrap().allocated.clone()
+            plugin.books.share(queue),
+            plugin.books.get(queue).unwrap().allocated.clone()
         ),
         before
     );

@@ -2,7 +2,7 @@
 //! arithmetic; nothing here knows of sessions.
 
 use crate::admission::take;
-use mco_model::resource::{Missing, Resource, share};
+use mco_model::resource::{Missing, Resource};
 
 /// A queue as the division sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,15 +66,6 @@ fn grow(deserved: &Resource, claim: &Claim, remaining: &Resource, weights: i64) 
     grown.min_dimension(&claim.limit, Missing::Infinity);
     grown.min_dimension(&claim.request, Missing::Zero);
     grown.max(&claim.guarantee)
-}
-
-/// The greatest part of what a queue deserves that is allocated; above 1 when it has more than it deserves.
-#[must_use]
-pub fn queue_share(allocated: &Resource, deserved: &Resource) -> f64 {
-    let shares = deserved
-        .dimensions()
-        .map(|dimension| share(allocated.get(dimension), deserved.get(dimension)));
-    shares.fold(0.0, |most, share| if share > most { share } else { most })
 }
 
 #[cfg(test)]

@@ -97,23 +97,6 @@ fn a_scalar_that_a_limit_does_not_name_is_not_limited() {
     assert_eq!(fill(&total, &claims)[0].scalar(GPU), Some(6.0));
 }
 
-#[test]
-fn shares_are_of_what_is_deserved() {
-    let deserved = cpu(1000.0).with_scalar(GPU, 0.0);
-    let rows = [
-        ("half", cpu(500.0), 0.5),
-        ("more than deserved", cpu(1500.0), 1.5),
-        (
-            "a kind that is not deserved does not count",
-            cpu(0.0).with_scalar(GPU, 3.0),
-            0.0,
-        ),
-    ];
-    for (name, allocated, share) in rows {
-        assert_eq!(queue_share(&allocated, &deserved), share, "{name}");
-    }
-}
-
 fn amount() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..2000.0, (0_u32..2000).prop_map(f64::from)]
 }
