@@ -1,6 +1,7 @@
 //! The cluster: the one owner of all state. Events change it between sessions, a session's statements during one.
 
 use crate::event::PodGroupStatus;
+use crate::extra::{DisruptionBudgetRecord, NodeUsageRecord, Numatopology, QuotaRecord};
 use crate::ids::{ClassId, IdVec, JobId, NodeId, QueueId, TaskId};
 use crate::interference::InterferenceReport;
 use crate::job::Job;
@@ -34,6 +35,12 @@ pub struct Cluster {
     pub(crate) default_priority: i32,
     pub(crate) namespaces: HashMap<Text, Labels>,
     pub(crate) workloads: BTreeMap<(crate::event::WorkloadKind, Text, Text), Option<LabelSelector>>,
+    pub(crate) quotas: BTreeMap<Text, BTreeMap<Text, QuotaRecord>>,
+    pub(crate) disruption_budgets: BTreeMap<(Text, Text), DisruptionBudgetRecord>,
+    pub(crate) numatopologies: HashMap<Text, Numatopology>,
+    pub(crate) numa_epoch: u64,
+    pub(crate) usage: HashMap<Text, NodeUsageRecord>,
+    pub(crate) utc_offset: i32,
     pub(crate) report: Option<InterferenceReport>,
     pub(crate) report_epoch: u64,
     pub(crate) dirty_jobs: Vec<JobId>,
@@ -161,6 +168,34 @@ impl Cluster {
         self.workloads
             .iter()
             .map(|(key, selector)| (key, selector.as_ref()))
+    }
+
+    /// ResourceQuotas of a namespace, by name.
+    pub fn quotas(&self, namespace: &str) -> impl Iterator<Item = &QuotaRecord> {
+        self.quotas.get(namespace).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// All PodDisruptionBudgets, by namespace and name.
+    pub fn disruption_budgets(&self) -> impl Iterator<Item = &DisruptionBudgetRecord> {
+        self.disruption_budgets.values()
+    }
+
+    /// Where the CPUs of the node of that name are.
+    #[must_use]
+    pub fn numatopology(&self, node: &str) -> Option<&Numatopology> {
+        self.numatopologies.get(node)
+    }
+
+    /// The load of the node of that name, as measured last.
+    #[must_use]
+    pub fn node_usage(&self, node: &str) -> Option<&NodeUsageRecord> {
+        self.usage.get(node)
+    }
+
+    /// How far local time is ahead of UTC, in seconds.
+    #[must_use]
+    pub fn utc_offset(&self) -> i32 {
+        self.utc_offset
     }
 
     /// The interference report, if any was seen.

@@ -1,6 +1,11 @@
 //! Events: the only way in. Each carries one object as the scheduler sees it, by names; ids are given on arrival.
 
+use crate::extra::{
+    DisruptionBudgetRecord, JobBudget, NodeCards, NodeGroups, NodeUsageRecord, NumaRecord, PodExtra,
+    QuotaRecord, TopologyWishes,
+};
 use crate::interference::InterferenceReport;
+use crate::span::Span;
 use crate::spec::{LabelSelector, Labels, PodSpec, Taint, Text};
 use crate::time::Time;
 use std::collections::BTreeMap;
@@ -59,6 +64,26 @@ pub enum Event {
         namespace: Text,
         name: Text,
     },
+    QuotaSet(Box<QuotaRecord>),
+    QuotaRemoved {
+        namespace: Text,
+        name: Text,
+    },
+    DisruptionBudgetSet(Box<DisruptionBudgetRecord>),
+    DisruptionBudgetRemoved {
+        namespace: Text,
+        name: Text,
+    },
+    NumatopologySet(Box<NumaRecord>),
+    NumatopologyRemoved {
+        name: Text,
+    },
+    /// The load of a node was measured. A node that is gone loses its figures by itself.
+    NodeUsageSet(Box<NodeUsageRecord>),
+    /// How far local time is ahead of UTC; UTC until it is told.
+    UtcOffsetSet {
+        seconds: i32,
+    },
     /// The interference report was seen at start, or changed.
     ReportSet(Box<InterferenceReport>),
     ReportRemoved,
@@ -103,6 +128,8 @@ pub struct NodeRecord {
     pub images: Vec<(Text, i64)>,
     /// Label `volcano.sh/revocable-zone`.
     pub revocable_zone: Text,
+    /// Cards that pods share; `None` when there are none.
+    pub cards: Option<Box<NodeCards>>,
 }
 
 /// `status.phase` of a pod.
@@ -156,6 +183,8 @@ pub struct PodRecord {
     pub controller: Option<(WorkloadKind, Text)>,
     /// What placement rules read.
     pub spec: PodSpec,
+    /// What only some plugins read.
+    pub extra: PodExtra,
     /// The pod's current `PodScheduled` condition: status is True, reason, message.
     pub scheduled_condition: Option<(bool, Text, Text)>,
 }
@@ -183,8 +212,16 @@ pub struct PodGroupRecord {
     pub min_resources: Option<Amounts>,
     /// `spec.minResources` in whole units by name, as some 1.9.0 formulas take them.
     pub min_resources_whole: Vec<(Text, f64)>,
+    /// `spec.minResources` with every name it has, in billionths.
+    pub min_resources_named: BTreeMap<Text, i128>,
     /// Annotation or label `volcano.sh/preemptable`; false when absent.
     pub preemptable: bool,
+    /// Annotation `volcano.sh/sla-waiting-time` or `sla-waiting-time`; above zero.
+    pub waiting_time: Option<Span>,
+    /// How many tasks may be taken away at a time.
+    pub budget: Option<JobBudget>,
+    /// Which roles belong together.
+    pub topology: TopologyWishes,
     /// Status as last written.
     pub status: PodGroupStatus,
 }
@@ -270,6 +307,8 @@ pub struct QueueRecord {
     pub hierarchy: Text,
     /// Annotation `volcano.sh/hierarchy-weights`.
     pub hierarchy_weights: Text,
+    /// `spec.affinity`; `None` when it is empty.
+    pub node_groups: Option<Box<NodeGroups>>,
     /// `status.state`, as written.
     pub state: Text,
     /// PodGroups by phase, as the queue controller counted them.

@@ -1,9 +1,11 @@
 //! A job: the scheduler's row for a PodGroup and its tasks, with everything counted as tasks change.
 
 use crate::event::{PodGroupPhase, PodGroupStatus};
+use crate::extra::{JobBudget, TopologyWishes};
 use crate::ids::{QueueId, TaskId};
 use crate::queue::QueueTotals;
 use crate::resource::{Missing, Resource, ScalarId};
+use crate::span::Span;
 use crate::spec::Text;
 use crate::status::{STATUSES, TaskStatus};
 use crate::sum::Sum;
@@ -57,6 +59,14 @@ pub struct Group {
     pub min_resources: Option<Resource>,
     /// Scalars of `spec.minResources` in whole units.
     pub min_scalars_whole: Vec<(ScalarId, f64)>,
+    /// `spec.minResources` with every name it has, in billionths; empty when nothing is said.
+    pub min_named: BTreeMap<Text, i128>,
+    /// How long it may wait before it goes before others.
+    pub waiting_time: Option<Span>,
+    /// How many of its tasks may be taken away at a time.
+    pub budget: Option<JobBudget>,
+    /// Which of its roles belong together.
+    pub topology: TopologyWishes,
     /// Annotation or label `volcano.sh/preemptable`.
     pub preemptable: bool,
     /// Status as this scheduler last set or saw it.

@@ -1,6 +1,7 @@
 //! A queue and the running totals of its jobs.
 
 use crate::event::QueueCounts;
+use crate::extra::NodeGroups;
 use crate::ids::JobId;
 use crate::resource::Resource;
 use crate::spec::Text;
@@ -28,6 +29,8 @@ pub struct Queue {
     pub hierarchy: Text,
     /// Annotation `volcano.sh/hierarchy-weights`.
     pub hierarchy_weights: Text,
+    /// Node groups that it wants and avoids; `None` when nothing is said.
+    pub node_groups: Option<Box<NodeGroups>>,
     /// `status.state`.
     pub state: Text,
     /// PodGroups by phase, as the queue controller counted them; nothing is decided by it.

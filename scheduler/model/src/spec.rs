@@ -1,5 +1,6 @@
 //! What placement rules look at in a pod, a node or a selector, freed of everything a scheduler does not read.
 
+use crate::extra::{CardNeeds, CpuNeeds, Quality};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,6 +38,17 @@ pub struct PodSpec {
     pub scheduling_gates: Vec<Text>,
     /// Names of the claims that volumes refer to; generated names (`<pod>-<volume>`) for ephemeral ones.
     pub claims: Vec<Claim>,
+    /// The queue that the pod itself names: label `volcano.sh/queue-name`, annotation of that name, or annotation
+    /// `scheduling.volcano.sh/queue-name`; empty when it names none.
+    pub named_queue: Text,
+    /// The pod may use nodes that are taken away at times.
+    pub revocable: bool,
+    /// How much its containers are bound to what they ask for.
+    pub quality: Quality,
+    /// What a pod that may have CPUs of its own wants; `None` for any other.
+    pub cpus: Option<Box<CpuNeeds>>,
+    /// What the pod asks for of cards that are shared; `None` for nothing.
+    pub cards: Option<Box<CardNeeds>>,
     /// CPU asked for in milli with 100 for each container that asks for none, as Kubernetes' least and most
     /// allocated scores count it.
     pub non_zero_milli_cpu: i64,

@@ -1,6 +1,7 @@
 //! A task: the scheduler's row for a pod, and the class it shares with pods that are alike.
 
 use crate::event::{PodRecord, WorkloadKind};
+use crate::extra::PodExtra;
 use crate::ids::{ClassId, JobId, NodeId};
 use crate::node::Accounting;
 use crate::resource::{ExactResource, Resource};
@@ -24,6 +25,8 @@ pub struct Task {
     pub role: Text,
     /// Annotation `volcano.sh/template-uid`.
     pub template_uid: Text,
+    /// What only some plugins read.
+    pub extra: PodExtra,
     /// Status; only the cluster changes it, with everything that is counted by status.
     pub status: TaskStatus,
     /// Where it is or is to go.

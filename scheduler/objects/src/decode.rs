@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::field::{Object, Str};
-use crate::{group, node, pod, report, small};
+use crate::{group, limits, node, numa, pod, report, small};
 
 /// What the reader cannot know from the object.
 #[derive(Clone, Debug)]
@@ -46,12 +46,15 @@ pub enum Kind {
     ReplicationController,
     ReplicaSet,
     StatefulSet,
+    ResourceQuota,
+    PodDisruptionBudget,
+    Numatopology,
     NodeInterferenceReport,
 }
 
 impl Kind {
     /// All kinds with the API group each belongs to.
-    const ALL: [(Kind, &'static str, &'static str); 11] = [
+    const ALL: [(Kind, &'static str, &'static str); 14] = [
         (Kind::Node, "", "Node"),
         (Kind::Pod, "", "Pod"),
         (Kind::PodGroup, "scheduling.volcano.sh", "PodGroup"),
@@ -62,6 +65,13 @@ impl Kind {
         (Kind::ReplicationController, "", "ReplicationController"),
         (Kind::ReplicaSet, "apps", "ReplicaSet"),
         (Kind::StatefulSet, "apps", "StatefulSet"),
+        (Kind::ResourceQuota, "", "ResourceQuota"),
+        (Kind::PodDisruptionBudget, "policy", "PodDisruptionBudget"),
+        (
+            Kind::Numatopology,
+            mco_crds::volcano::NODEINFO_GROUP,
+            "Numatopology",
+        ),
         (
             Kind::NodeInterferenceReport,
             mco_crds::GROUP,
@@ -195,6 +205,9 @@ pub fn decode_as(kind: Kind, json: &[u8], options: &Options) -> Result<Decoded, 
         Kind::StatefulSet => read(kind, json, options, |object, options| {
             small::convert_set(WorkloadKind::StatefulSet, object, options)
         }),
+        Kind::ResourceQuota => read(kind, json, options, limits::convert_quota),
+        Kind::PodDisruptionBudget => read(kind, json, options, limits::convert_budget),
+        Kind::Numatopology => read(kind, json, options, numa::convert),
         Kind::NodeInterferenceReport => read(kind, json, options, |object: serde_json::Value, options| {
             report::convert(&object, options)
         }),
@@ -225,6 +238,15 @@ pub fn removal(kind: Kind, namespace: &str, name: &str) -> Event {
         Kind::ReplicationController => workload(WorkloadKind::ReplicationController),
         Kind::ReplicaSet => workload(WorkloadKind::ReplicaSet),
         Kind::StatefulSet => workload(WorkloadKind::StatefulSet),
+        Kind::ResourceQuota => Event::QuotaRemoved {
+            namespace: namespace.into(),
+            name: name.into(),
+        },
+        Kind::PodDisruptionBudget => Event::DisruptionBudgetRemoved {
+            namespace: namespace.into(),
+            name: name.into(),
+        },
+        Kind::Numatopology => Event::NumatopologyRemoved { name: name.into() },
         Kind::NodeInterferenceReport => Event::ReportRemoved,
     }
 }

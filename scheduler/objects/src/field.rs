@@ -1,6 +1,7 @@
 //! Field types that read what Go reads: `null` is the empty value everywhere, and text is borrowed where it can be.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -226,6 +227,16 @@ impl Dict<'_, Quant> {
             let again = self.0[at + 1..].iter().any(|(later, _)| **later == **name);
             (!again).then_some((&**name, &quantity.0))
         })
+    }
+}
+
+impl Dict<'_, Quant> {
+    /// The quantities by name, in billionths.
+    pub(crate) fn nanos(&self) -> BTreeMap<Text, i128> {
+        self.0
+            .iter()
+            .map(|(name, quantity)| (name.text(), quantity.0.nanos()))
+            .collect()
     }
 }
 

@@ -4,11 +4,14 @@ use mco_model::event::{
     Amounts, Event, PodGroupCondition, PodGroupPhase, PodGroupRecord, PodGroupStatus, QueueCounts,
     QueueRecord,
 };
+use mco_model::extra::NodeGroups;
+use mco_model::spec::Text;
 use serde::Deserialize;
 
-use crate::decode::{Decoded, Options};
-use crate::field::{Dict, Moment, Objects, Quant, Str, object};
+use crate::decode::{Decoded, Kind, Options};
+use crate::field::{Dict, List, Moment, Objects, Quant, Str, object};
 use crate::meta::Meta;
+use crate::problem::Problems;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -71,8 +74,10 @@ pub(crate) fn convert_pod_group(mut group: PodGroupObject<'_>, options: &Options
     let min_resources = spec.min_resources.as_ref();
     let whole = min_resources.into_iter().flat_map(|list| list.quantities());
     let members = spec.min_task_member.iter();
-    Decoded::event(Event::PodGroupSet(Box::new(PodGroupRecord {
-        namespace: meta.namespace_or(&options.default_namespace),
+    let namespace = meta.namespace_or(&options.default_namespace);
+    let mut problems = Problems::default();
+    let event = Event::PodGroupSet(Box::new(PodGroupRecord {
+        namespace: namespace.clone(),
         name: meta.name.text(),
         uid: meta.uid.text(),
         created: meta.created(),
@@ -86,7 +91,11 @@ pub(crate) fn convert_pod_group(mut group: PodGroupObject<'_>, options: &Options
         min_resources_whole: whole
             .map(|(name, quantity)| (name.into(), quantity.value() as f64))
             .collect(),
+        min_resources_named: min_resources.map(Dict::nanos).unwrap_or_default(),
         preemptable: annotations.preemptable(&meta.labels).unwrap_or(false),
+        waiting_time: annotations.waiting_time(&mut problems),
+        budget: annotations.budget(&mut problems),
+        topology: annotations.topology(),
         status: PodGroupStatus {
             phase: phase(&status.phase),
             conditions: status.conditions.iter().map(condition).collect(),
@@ -94,7 +103,11 @@ pub(crate) fn convert_pod_group(mut group: PodGroupObject<'_>, options: &Options
             succeeded: status.succeeded.unwrap_or(0),
             failed: status.failed.unwrap_or(0),
         },
-    })))
+    }));
+    Decoded {
+        event: Some(event),
+        problems: problems.about(Kind::PodGroup, &namespace, &meta.name),
+    }
 }
 
 /// A phase that nobody knows is, like `Unknown`, no longer waiting to be let in.
@@ -142,6 +155,8 @@ struct QueueSpecField<'a> {
     #[serde(borrow, deserialize_with = "object")]
     guarantee: Option<GuaranteeField<'a>>,
     reclaimable: Option<bool>,
+    #[serde(borrow, deserialize_with = "object")]
+    affinity: Option<QueueAffinityField<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -162,6 +177,39 @@ struct QueueStatusField<'a> {
     unknown: Option<i32>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct QueueAffinityField<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    node_group_affinity: Option<NodeGroupTerms<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    node_group_anti_affinity: Option<NodeGroupTerms<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct NodeGroupTerms<'a> {
+    #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    required: List<Str<'a>>,
+    #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+    preferred: List<Str<'a>>,
+}
+
+impl QueueAffinityField<'_> {
+    fn convert(self) -> Option<Box<NodeGroups>> {
+        let texts = |list: List<Str<'_>>| -> Vec<Text> { list.iter().map(Str::text).collect() };
+        let wanted = self.node_group_affinity.unwrap_or_default();
+        let unwanted = self.node_group_anti_affinity.unwrap_or_default();
+        let groups = NodeGroups {
+            required: texts(wanted.required),
+            preferred: texts(wanted.preferred),
+            refused: texts(unwanted.required),
+            avoided: texts(unwanted.preferred),
+        };
+        (groups != NodeGroups::default()).then(|| Box::new(groups))
+    }
+}
+
 pub(crate) fn convert_queue(mut queue: QueueObject<'_>, _: &Options) -> Decoded {
     let mut meta = queue.metadata.take().unwrap_or_default();
     let annotations = meta.take_annotations();
@@ -178,6 +226,7 @@ pub(crate) fn convert_queue(mut queue: QueueObject<'_>, _: &Options) -> Decoded 
             .map(|list| Amounts::from_list(list.resource.quantities()))
             .unwrap_or_default(),
         reclaimable: spec.reclaimable.unwrap_or(true),
+        node_groups: spec.affinity.and_then(QueueAffinityField::convert),
         hierarchy: annotations.hierarchy.text(),
         hierarchy_weights: annotations.hierarchy_weights.text(),
         counted: QueueCounts {

@@ -6,12 +6,17 @@
 
 mod affinity;
 mod annotation;
+mod cards;
 mod decode;
 mod field;
 mod group;
+mod limits;
 mod meta;
 mod node;
+mod numa;
 mod pod;
+mod problem;
+mod quality;
 mod reader;
 mod report;
 mod requests;

@@ -5,9 +5,11 @@ use serde::Deserialize;
 
 use crate::affinity::TaintField;
 use crate::annotation::REVOCABLE_ZONE;
-use crate::decode::{Decoded, Options};
+use crate::cards;
+use crate::decode::{Decoded, Kind, Options};
 use crate::field::{Dict, List, Objects, Quant, Str, object};
 use crate::meta::Meta;
+use crate::problem::Problems;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -67,7 +69,9 @@ pub(crate) fn convert(mut node: NodeObject<'_>, _: &Options) -> Decoded {
         let size = image.size_bytes.unwrap_or(0);
         image.names.iter().map(move |name| (name.text(), size))
     });
-    Decoded::event(Event::NodeSet(Box::new(NodeRecord {
+    let mut problems = Problems::default();
+    let cards = cards::of_node(&status.capacity, &annotations, &mut problems);
+    let event = Event::NodeSet(Box::new(NodeRecord {
         name: meta.name.text(),
         labels: meta.labels.labels(),
         allocatable: Amounts::from_list(status.allocatable.quantities()),
@@ -84,10 +88,15 @@ pub(crate) fn convert(mut node: NodeObject<'_>, _: &Options) -> Decoded {
         unschedulable: spec.unschedulable.unwrap_or(false),
         taints: spec.taints.iter().map(TaintField::convert).collect(),
         images: images.collect(),
+        cards,
         revocable_zone: meta
             .labels
             .value(REVOCABLE_ZONE)
             .map(Str::text)
             .unwrap_or_default(),
-    })))
+    }));
+    Decoded {
+        event: Some(event),
+        problems: problems.about(Kind::Node, "", &meta.name),
+    }
 }

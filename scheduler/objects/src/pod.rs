@@ -1,13 +1,19 @@
 //! Pods.
 
 use mco_model::event::{Event, PodPhase, PodRecord, WorkloadKind};
+use mco_model::extra::{PodExtra, Quality};
 use mco_model::spec::{Claim, HostPort, PodSpec, Text};
+use mco_model::time::Time;
 use serde::Deserialize;
 
 use crate::affinity::{AffinityField, SpreadField, TolerationField};
-use crate::decode::{DecodeError, Decoded, Options};
-use crate::field::{Dict, Objects, Quant, Str, object};
+use crate::annotation::Annotations;
+use crate::cards;
+use crate::decode::{DecodeError, Decoded, Kind, Options};
+use crate::field::{Dict, Moment, Objects, Quant, Str, object};
 use crate::meta::Meta;
+use crate::problem::Problems;
+use crate::quality;
 use crate::requests::Request;
 
 #[derive(Debug, Default, Deserialize)]
@@ -75,6 +81,8 @@ pub(crate) struct Container<'a> {
 pub(crate) struct Resources<'a> {
     #[serde(borrow)]
     pub(crate) requests: Dict<'a, Quant>,
+    #[serde(borrow)]
+    pub(crate) limits: Dict<'a, Quant>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -121,6 +129,8 @@ pub(crate) struct PodStatusField<'a> {
     #[serde(borrow)]
     phase: Str<'a>,
     #[serde(borrow)]
+    qos_class: Str<'a>,
+    #[serde(borrow)]
     pub(crate) conditions: Objects<PodCondition<'a>>,
     #[serde(borrow)]
     pub(crate) container_statuses: Objects<ContainerStatus<'a>>,
@@ -129,8 +139,9 @@ pub(crate) struct PodStatusField<'a> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct PodCondition<'a> {
+    last_transition_time: Option<Moment>,
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Str<'a>,
     #[serde(borrow)]
@@ -182,7 +193,8 @@ pub(crate) fn convert(mut pod: PodObject<'_>, options: &Options) -> Decoded {
         None => format!("{namespace}/{}", &*meta.name).into(),
     };
     let scheduler = spec.scheduler_name.non_empty().unwrap_or("default-scheduler");
-    Decoded::event(Event::PodSet(Box::new(PodRecord {
+    let mut problems = Problems::default();
+    let event = Event::PodSet(Box::new(PodRecord {
         name: meta.name.text(),
         uid,
         created: meta.created(),
@@ -199,15 +211,38 @@ pub(crate) fn convert(mut pod: PodObject<'_>, options: &Options) -> Decoded {
         best_effort: request.best_effort,
         controller: controller(&meta),
         scheduled_condition: scheduled_condition(&status),
-        spec: placement(&spec, &request),
+        extra: PodExtra {
+            cooldown: annotations.cooldown(&meta.labels, &mut problems),
+            scheduled_at: scheduled_at(&status),
+            given_priority: spec.priority,
+            cards: cards::held(&annotations, &mut problems),
+        },
+        spec: PodSpec {
+            named_queue: annotations.named_queue(&meta.labels),
+            revocable: annotations.revocable(),
+            cards: cards::wanted(&spec, &annotations),
+            ..placement(&spec, &status, &annotations, &request)
+        },
         request: request.amounts,
-        namespace,
-    })))
+        namespace: namespace.clone(),
+    }));
+    Decoded {
+        event: Some(event),
+        problems: problems.about(Kind::Pod, &namespace, &meta.name),
+    }
 }
 
-fn placement(spec: &PodSpecField<'_>, request: &Request) -> PodSpec {
+fn placement(
+    spec: &PodSpecField<'_>,
+    status: &PodStatusField<'_>,
+    annotations: &Annotations<'_>,
+    request: &Request,
+) -> PodSpec {
     let affinity = spec.affinity.as_ref();
+    let quality = quality::of(spec, &status.qos_class);
     PodSpec {
+        quality,
+        cpus: (quality == Quality::Guaranteed).then(|| quality::cpus(spec, annotations.numa_policy.text())),
         node_selector: spec.node_selector.labels(),
         node_affinity: affinity.map(AffinityField::node).unwrap_or_default(),
         pod_affinity: affinity.map(AffinityField::pods).unwrap_or_default(),
@@ -234,6 +269,7 @@ fn placement(spec: &PodSpecField<'_>, request: &Request) -> PodSpec {
         claims: spec.volumes.iter().filter_map(claim).collect(),
         non_zero_milli_cpu: request.non_zero_milli_cpu,
         non_zero_memory: request.non_zero_memory,
+        ..PodSpec::default()
     }
 }
 
@@ -284,6 +320,14 @@ fn controller(meta: &Meta<'_>) -> Option<(WorkloadKind, Text)> {
         _ => return None,
     };
     Some((kind, owner.name.text()))
+}
+
+/// When the condition `PodScheduled` became True. Only the first condition of that kind counts.
+fn scheduled_at(status: &PodStatusField<'_>) -> Option<Time> {
+    let is_scheduled =
+        |condition: &&PodCondition<'_>| &*condition.kind == "PodScheduled" && &*condition.status == "True";
+    let condition = status.conditions.iter().find(is_scheduled)?;
+    condition.last_transition_time.map(|moment| moment.0)
 }
 
 fn scheduled_condition(status: &PodStatusField<'_>) -> Option<(bool, Text, Text)> {

@@ -252,6 +252,9 @@ fn is_nameless(event: &Event) -> bool {
         Event::PriorityClassSet(class) => class.name.is_empty(),
         Event::NamespaceSet { name, .. } => name.is_empty(),
         Event::WorkloadSet(workload) => workload.name.is_empty(),
+        Event::QuotaSet(quota) => quota.name.is_empty(),
+        Event::DisruptionBudgetSet(budget) => budget.name.is_empty(),
+        Event::NumatopologySet(topology) => topology.node.is_empty(),
         _ => false,
     }
 }

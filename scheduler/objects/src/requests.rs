@@ -172,7 +172,13 @@ fn in_force<'a>(container: &'a Container<'a>, status: Option<&'a PodStatusField<
 }
 
 impl Container<'_> {
-    fn requests(&self) -> Option<&Dict<'_, Quant>> {
+    pub(crate) fn limits(&self) -> Option<&Dict<'_, Quant>> {
+        self.resources
+            .as_ref()
+            .map(|resources: &Resources<'_>| &resources.limits)
+    }
+
+    pub(crate) fn requests(&self) -> Option<&Dict<'_, Quant>> {
         self.resources
             .as_ref()
             .map(|resources: &Resources<'_>| &resources.requests)

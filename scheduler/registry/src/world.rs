@@ -164,6 +164,7 @@ fn record_of(cluster: &Cluster, id: TaskId) -> PodRecord {
             .unwrap_or_default(),
         role: task.role.clone(),
         template_uid: task.template_uid.clone(),
+        extra: task.extra.clone(),
         priority: task.priority,
         preemptable: task.preemptable,
         labels: (*task.labels).clone(),

@@ -23,7 +23,7 @@ const fn resource(kind: Kind, group: &'static str, version: &'static str, plural
 }
 
 /// All of them. Few objects first: what others refer to tends to be known before them.
-pub(crate) const ALL: [Resource; 11] = [
+pub(crate) const ALL: [Resource; 14] = [
     resource(Kind::Queue, "scheduling.volcano.sh", "v1beta1", "queues"),
     resource(Kind::PriorityClass, "scheduling.k8s.io", "v1", "priorityclasses"),
     resource(Kind::Namespace, "", "v1", "namespaces"),
@@ -31,6 +31,9 @@ pub(crate) const ALL: [Resource; 11] = [
     resource(Kind::ReplicationController, "", "v1", "replicationcontrollers"),
     resource(Kind::ReplicaSet, "apps", "v1", "replicasets"),
     resource(Kind::StatefulSet, "apps", "v1", "statefulsets"),
+    resource(Kind::ResourceQuota, "", "v1", "resourcequotas"),
+    resource(Kind::PodDisruptionBudget, "policy", "v1", "poddisruptionbudgets"),
+    resource(Kind::Numatopology, "nodeinfo.volcano.sh", "v1alpha1", "numatopologies"),
     resource(
         Kind::NodeInterferenceReport,
         "mco.many-core.io",
@@ -66,6 +69,9 @@ impl Resource {
         match self.kind {
             Kind::PodGroup | Kind::Queue => {
                 "install Volcano's definitions (the chart's CRDs), without which nothing is scheduled"
+            }
+            Kind::Numatopology => {
+                "install Volcano's definitions (the chart's CRDs), without which the plugin numa-aware knows no CPUs"
             }
             Kind::NodeInterferenceReport => {
                 "install this chart's definitions (kubectl apply -f crds/), without which mco-plugin scores all nodes alike"

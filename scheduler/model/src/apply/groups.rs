@@ -37,6 +37,10 @@ impl Cluster {
             priority_class: record.priority_class,
             min_resources,
             min_scalars_whole,
+            min_named: record.min_resources_named,
+            waiting_time: record.waiting_time,
+            budget: record.budget,
+            topology: record.topology,
             preemptable: record.preemptable,
             status: record.status,
         });

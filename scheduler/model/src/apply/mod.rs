@@ -1,6 +1,7 @@
 //! Events into state: what each object changes when it comes, changes or goes.
 
 mod answers;
+mod extra;
 mod groups;
 mod nodes;
 mod pods;
@@ -52,6 +53,23 @@ impl Cluster {
             } => {
                 self.workloads.remove(&(kind, namespace, name));
             }
+            Event::QuotaSet(record) => self.set_quota(*record),
+            Event::QuotaRemoved { namespace, name } => self.remove_quota(&namespace, &name),
+            Event::DisruptionBudgetSet(record) => {
+                let key = (record.namespace.clone(), record.name.clone());
+                self.disruption_budgets.insert(key, *record);
+            }
+            Event::DisruptionBudgetRemoved { namespace, name } => {
+                self.disruption_budgets.remove(&(namespace, name));
+            }
+            Event::NumatopologySet(record) => self.set_numatopology(*record),
+            Event::NumatopologyRemoved { name } => {
+                self.numatopologies.remove(&name);
+            }
+            Event::NodeUsageSet(record) => {
+                self.usage.insert(record.node.clone(), *record);
+            }
+            Event::UtcOffsetSet { seconds } => self.utc_offset = seconds,
             Event::ReportSet(report) => self.set_report(Some(*report)),
             Event::ReportRemoved => self.set_report(None),
             Event::Bound { uid } => self.answered(&uid, TaskStatus::Binding, TaskStatus::Bound),

@@ -30,6 +30,7 @@ impl Cluster {
     }
 
     pub(super) fn remove_node(&mut self, name: &str) {
+        self.usage.remove(name);
         let Some(node) = self.nodes.find(name) else { return };
         self.nodes.forget(node);
     }

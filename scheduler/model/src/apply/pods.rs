@@ -53,6 +53,7 @@ impl Cluster {
             job,
             role: pod.role,
             template_uid: pod.template_uid,
+            extra: pod.extra,
             status,
             node: None,
             class,

@@ -21,6 +21,7 @@ impl Cluster {
             created: record.created,
             weight: record.weight,
             reclaimable: record.reclaimable,
+            node_groups: record.node_groups,
             hierarchy: record.hierarchy,
             hierarchy_weights: record.hierarchy_weights,
             state: record.state,

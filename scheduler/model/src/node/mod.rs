@@ -4,6 +4,7 @@ mod books;
 mod objects;
 
 use crate::columns::Columns;
+use crate::extra::NodeCards;
 use crate::ids::{Id, IdVec, NodeId, TaskId};
 use crate::resource::Resource;
 use crate::spec::{Labels, Taint, Text};
@@ -28,8 +29,12 @@ pub struct Node {
     pub max_pods: i64,
     /// Label `volcano.sh/revocable-zone`.
     pub revocable_zone: Text,
+    /// Cards that pods share; `None` when there are none.
+    pub cards: Option<Box<NodeCards>>,
     /// Allocatable amounts without oversubscription.
     pub allocatable_plain: Resource,
+    /// CPU in milli and memory in bytes of its capacity, without oversubscription.
+    pub capacity: (f64, f64),
     /// Images by name: size in bytes and the number of nodes that had it when this node came or changed, itself
     /// included.
     pub images: HashMap<Text, ImageState>,

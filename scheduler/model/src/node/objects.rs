@@ -48,6 +48,8 @@ impl Nodes {
         row.unschedulable = record.unschedulable;
         row.max_pods = record.max_pods;
         row.revocable_zone = record.revocable_zone;
+        row.cards = record.cards;
+        row.capacity = (record.capacity.milli_cpu, record.capacity.memory);
         row.images = images;
         row.allocatable_plain = amounts(&record.allocatable);
         let mut allocatable = row.allocatable_plain.clone();
