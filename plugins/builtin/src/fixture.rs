@@ -3,10 +3,11 @@
 use mco_framework::conf::{PluginOption, SchedulerConf, Tier};
 use mco_framework::fit::FitLog;
 use mco_framework::view::Facts;
-use mco_framework::{OpenContext, PluginFactory, SessionPlugin, View};
+use mco_framework::{OpenContext, PluginFactory, Refusal, Scores, SessionPlugin, Verdicts, View};
 use mco_model::event::{
     Amounts, NodeRecord, PodGroupPhase, PodGroupRecord, PodPhase, PodRecord, QueueRecord,
 };
+use mco_model::time::Time;
 use mco_model::{Cluster, Event, JobId, QueueId, TaskId};
 
 /// A cluster with what a view of it needs. Amounts are written as text: `cpu=2,memory=1e9,gpu=1`, CPU in cores, memory
@@ -30,14 +31,25 @@ impl Fixture {
         View::new(&self.cluster, &self.facts, &self.fits)
     }
 
+    /// Views stand for that second from now on.
+    pub(crate) fn at(&mut self, seconds: i64) {
+        self.facts.now = Time::from_seconds(seconds);
+    }
+
     pub(crate) fn node(&mut self, name: &str, has: &str) {
-        self.cluster.apply(Event::NodeSet(Box::new(NodeRecord {
+        self.node_with(name, has, |_| ());
+    }
+
+    pub(crate) fn node_with(&mut self, name: &str, has: &str, change: impl FnOnce(&mut NodeRecord)) {
+        let mut record = NodeRecord {
             name: name.into(),
             allocatable: amounts(has),
             ready: true,
             max_pods: 110,
             ..NodeRecord::default()
-        })));
+        };
+        change(&mut record);
+        self.cluster.apply(Event::NodeSet(Box::new(record)));
     }
 
     pub(crate) fn queue(&mut self, name: &str, change: impl FnOnce(&mut QueueRecord)) -> QueueId {
@@ -116,6 +128,44 @@ impl Fixture {
             warnings: Vec::new(),
         };
         factory.open(&mut context).unwrap()
+    }
+
+    /// Which of the ready nodes the plugin lets the task go to.
+    pub(crate) fn fits(&self, plugin: &dyn SessionPlugin, task: TaskId) -> Vec<bool> {
+        self.refusals(plugin, task).iter().map(Option::is_none).collect()
+    }
+
+    /// What the plugin says to the task about each ready node.
+    pub(crate) fn refusals(&self, plugin: &dyn SessionPlugin, task: TaskId) -> Vec<Option<Box<Refusal>>> {
+        let nodes = self.cluster.nodes.ready();
+        let mut refusals = vec![None; nodes.len()];
+        let check = plugin.predicate().unwrap().prepare(self.view(), task);
+        check.check(nodes, &mut Verdicts::new(&mut refusals));
+        refusals
+    }
+
+    /// The plugin's score of each ready node, not a number where scoring failed.
+    pub(crate) fn scores(&self, plugin: &dyn SessionPlugin, task: TaskId) -> Vec<f64> {
+        let nodes = self.cluster.nodes.ready();
+        let (mut totals, mut failed) = (vec![0.0; nodes.len()], vec![false; nodes.len()]);
+        let score = plugin.node_order().unwrap().prepare(self.view(), task);
+        score.score(nodes, &mut Scores::new(&mut totals, &mut failed));
+        let told = totals.into_iter().zip(failed);
+        told.map(|(total, failed)| if failed { f64::NAN } else { total })
+            .collect()
+    }
+
+    /// What the plugin finds odd when it opens with the first entry of `conf`.
+    pub(crate) fn warnings(&mut self, factory: &dyn PluginFactory, conf: &SchedulerConf) -> Vec<String> {
+        self.cluster.refresh();
+        let mut context = OpenContext {
+            view: View::new(&self.cluster, &self.facts, &self.fits),
+            option: &conf.tiers[0].plugins[0],
+            conf,
+            warnings: Vec::new(),
+        };
+        factory.open(&mut context).unwrap();
+        context.warnings
     }
 
     /// Opens the plugin without arguments.

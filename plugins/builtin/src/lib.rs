@@ -4,19 +4,25 @@ mod admission;
 pub mod binpack;
 mod books;
 pub mod capacity;
+pub mod cdp;
 pub mod conformance;
 pub mod drf;
 #[cfg(test)]
 mod fixture;
 pub mod gang;
 mod matching;
+pub mod nodegroup;
 pub mod nodeorder;
 pub mod overcommit;
+pub mod pdb;
 pub mod predicates;
 pub mod priority;
 pub mod proportion;
+pub mod resourcequota;
 mod sight;
+pub mod sla;
 mod spread;
+pub mod tdm;
 
 use mco_framework::PluginFactory;
 
@@ -34,5 +40,11 @@ pub fn factories() -> Vec<Box<dyn PluginFactory>> {
         Box::new(proportion::ProportionFactory),
         Box::new(binpack::BinpackFactory),
         Box::new(capacity::CapacityFactory),
+        Box::new(sla::SlaFactory),
+        Box::<tdm::TdmFactory>::default(),
+        Box::new(nodegroup::NodeGroupFactory),
+        Box::new(pdb::PdbFactory),
+        Box::new(resourcequota::ResourceQuotaFactory),
+        Box::new(cdp::CdpFactory),
     ]
 }
