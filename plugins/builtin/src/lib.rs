@@ -22,6 +22,7 @@ pub mod resourcequota;
 mod sight;
 pub mod sla;
 mod spread;
+pub mod task_topology;
 pub mod tdm;
 
 use mco_framework::PluginFactory;
@@ -46,5 +47,6 @@ pub fn factories() -> Vec<Box<dyn PluginFactory>> {
         Box::new(pdb::PdbFactory),
         Box::new(resourcequota::ResourceQuotaFactory),
         Box::new(cdp::CdpFactory),
+        Box::new(task_topology::TaskTopologyFactory),
     ]
 }
