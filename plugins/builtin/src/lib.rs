@@ -13,6 +13,7 @@ pub mod gang;
 mod matching;
 pub mod nodegroup;
 pub mod nodeorder;
+pub mod numa_aware;
 pub mod overcommit;
 pub mod pdb;
 pub mod predicates;
@@ -48,5 +49,6 @@ pub fn factories() -> Vec<Box<dyn PluginFactory>> {
         Box::new(resourcequota::ResourceQuotaFactory),
         Box::new(cdp::CdpFactory),
         Box::new(task_topology::TaskTopologyFactory),
+        Box::<numa_aware::NumaAwareFactory>::default(),
     ]
 }
