@@ -3,7 +3,7 @@
 use crate::setup::items;
 use mco_framework::close::SessionOutcome;
 use mco_model::Cluster;
-use mco_registry::Decided;
+use mco_registry::{Decided, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -34,6 +34,8 @@ pub(super) struct Outcome {
     pub(super) total: Cycle,
     /// PodGroups after the last cycle.
     pub(super) groups: BTreeMap<String, Group>,
+    /// Cards of pods that were bound, as the annotations that name them say.
+    pub(super) devices: BTreeMap<String, String>,
     /// Each cycle by itself.
     pub(super) per_cycle: Option<Vec<Cycle>>,
 }
@@ -76,6 +78,7 @@ impl Outcome {
             groups: groups
                 .map(|(name, group)| (name.clone(), Group::recorded(group)))
                 .collect(),
+            devices: texts(&value["devices"]),
             per_cycle,
         }
     }
@@ -97,6 +100,12 @@ impl Outcome {
             &mut differences,
         );
         compare_maps("podgroup", &expected.groups, &self.groups, &mut differences);
+        for (pod, cards) in &expected.devices {
+            match self.devices.get(pod) {
+                Some(ours) if ours == cards => {}
+                ours => differences.push(format!("cards of {pod}: {ours:?}, not {cards:?}")),
+            }
+        }
         if let Some(expected) = &expected.per_cycle
             && self.per_cycle.as_ref() != Some(expected)
             && differences.is_empty()
@@ -130,6 +139,18 @@ impl std::fmt::Display for Group {
         }
         Ok(())
     }
+}
+
+/// Annotations that name the cards a pod got.
+const CARDS: [&str; 2] = ["volcano.sh/vgpu-ids-new", "volcano.sh/gpu-index"];
+
+/// The cards that pods got with their binding.
+pub(super) fn devices(world: &World, outcome: &SessionOutcome) -> Vec<(String, String)> {
+    let named = outcome.gifts.iter().flat_map(|gift| {
+        let cards = gift.annotations.iter().filter(|(key, _)| CARDS.contains(key));
+        cards.map(|(_, value)| (world.pod_name(gift.task).to_string(), value.clone()))
+    });
+    named.collect()
 }
 
 /// PodGroups as the session left them; those that took no part are as they were.

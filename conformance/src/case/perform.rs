@@ -53,6 +53,7 @@ pub(super) fn run(case: &Value, conf: &SchedulerConf, registry: &Registry) -> Re
         let outcome = run_cycle(world.cluster_mut(), conf, registry, setup::cycle(number));
         let decided = world.decided(&outcome);
         run.outcome.groups = outcome::groups(world.cluster(), &outcome);
+        run.outcome.devices.extend(outcome::devices(&world, &outcome));
         cycles.push(Cycle::of(&decided));
         world.settle(&decided);
     }

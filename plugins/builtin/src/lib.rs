@@ -6,6 +6,7 @@ mod books;
 pub mod capacity;
 pub mod cdp;
 pub mod conformance;
+pub mod deviceshare;
 pub mod drf;
 #[cfg(test)]
 mod fixture;
@@ -50,5 +51,6 @@ pub fn factories() -> Vec<Box<dyn PluginFactory>> {
         Box::new(cdp::CdpFactory),
         Box::new(task_topology::TaskTopologyFactory),
         Box::<numa_aware::NumaAwareFactory>::default(),
+        Box::new(deviceshare::DeviceShareFactory),
     ]
 }

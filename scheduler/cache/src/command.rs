@@ -50,6 +50,8 @@ pub enum Command {
         pod: PodRef,
         /// The node's name.
         node: Text,
+        /// Annotations that the pod gets with the binding, beside its own.
+        annotations: Vec<(Text, Text)>,
     },
     /// Evict the pod: tell, set its condition `Ready=False`, delete it. Answered by `Event::EvictFailed` when it failed.
     Evict {

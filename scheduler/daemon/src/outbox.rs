@@ -30,7 +30,7 @@ impl Outbox {
     pub fn commands(&mut self, cluster: &mut Cluster, outcome: &SessionOutcome) -> Vec<Command> {
         let mut commands = Vec::new();
         for decision in &outcome.decisions {
-            commands.extend(carry_out(cluster, decision));
+            commands.extend(carry_out(cluster, outcome, decision));
         }
         for event in events(cluster, outcome) {
             // What pods are told goes with their condition.
@@ -121,11 +121,21 @@ impl Outbox {
     }
 }
 
-fn carry_out(cluster: &Cluster, decision: &Decision) -> Option<Command> {
+/// What the pod gets together with its binding.
+fn annotations_of(outcome: &SessionOutcome, task: TaskId) -> Vec<(Text, Text)> {
+    let gifts = outcome.gifts.iter().filter(|gift| gift.task == task);
+    let annotations = gifts.flat_map(|gift| &gift.annotations);
+    annotations
+        .map(|(key, value)| ((*key).into(), value.as_str().into()))
+        .collect()
+}
+
+fn carry_out(cluster: &Cluster, outcome: &SessionOutcome, decision: &Decision) -> Option<Command> {
     match decision {
         Decision::Bind { task, node } => Some(Command::Bind {
             pod: pod_of(cluster, *task),
             node: cluster.nodes.row(*node).name.clone(),
+            annotations: annotations_of(outcome, *task),
         }),
         Decision::Evict { task, reason } => Some(Command::Evict {
             pod: pod_of(cluster, *task),

@@ -4,6 +4,7 @@ use crate::figures::Figures;
 use crate::fit::FitErrors;
 use crate::reason::Reason;
 use mco_model::event::{PodGroupCondition, PodGroupPhase, PodGroupStatus};
+use mco_model::extra::HeldCards;
 use mco_model::job::Job;
 use mco_model::spec::Text;
 use mco_model::status::TaskStatus;
@@ -18,8 +19,20 @@ pub struct CloseReport {
     pub(crate) job_messages: Vec<(JobId, String)>,
     pub(crate) task_messages: Vec<(TaskId, String)>,
     pub(crate) warnings: Vec<String>,
+    pub(crate) gifts: Vec<Gift>,
     /// What is counted for metrics.
     pub figures: Figures,
+}
+
+/// What a pod gets together with its binding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gift {
+    /// The pod.
+    pub task: TaskId,
+    /// Cards that are its own from now on.
+    pub cards: HeldCards,
+    /// Annotations that tell the node's agents so.
+    pub annotations: Vec<(&'static str, String)>,
 }
 
 /// A condition that a plugin sets on a PodGroup.
@@ -49,6 +62,17 @@ impl CloseReport {
         self.task_messages.push((task, message));
     }
 
+    /// Gives a pod that is bound something on its way.
+    pub fn give(&mut self, gift: Gift) {
+        self.gifts.push(gift);
+    }
+
+    /// What pods get so far.
+    #[must_use]
+    pub fn gifts(&self) -> &[Gift] {
+        &self.gifts
+    }
+
     /// Tells of something odd about the session as a whole.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
@@ -60,6 +84,8 @@ impl CloseReport {
 pub struct SessionOutcome {
     /// Binds, evictions and status writes, in the order in which they were decided.
     pub decisions: Vec<Decision>,
+    /// What pods that are bound get together with their binding.
+    pub gifts: Vec<Gift>,
     /// Tasks that wait on a node for room to be freed, in the order in which they were placed.
     pub pipelined: Vec<(TaskId, NodeId)>,
     /// Every job of the session, by UID.

@@ -1,7 +1,7 @@
 //! The cluster: the one owner of all state. Events change it between sessions, a session's statements during one.
 
 use crate::event::PodGroupStatus;
-use crate::extra::{DisruptionBudgetRecord, NodeUsageRecord, Numatopology, QuotaRecord};
+use crate::extra::{DisruptionBudgetRecord, HeldCards, NodeUsageRecord, Numatopology, QuotaRecord};
 use crate::ids::{ClassId, IdVec, JobId, NodeId, QueueId, TaskId};
 use crate::interference::InterferenceReport;
 use crate::job::Job;
@@ -327,6 +327,11 @@ impl Cluster {
     /// message.
     pub fn set_scheduled_condition(&mut self, id: TaskId, reason: Text, message: Text) {
         self.tasks[id].scheduled_condition = Some((false, reason, message));
+    }
+
+    /// Notes the cards that a pod got with its binding, before its annotations are seen.
+    pub fn set_cards(&mut self, id: TaskId, cards: HeldCards) {
+        self.tasks[id].extra.cards = (!cards.is_empty()).then(|| Box::new(cards));
     }
 
     /// Sets the status of a PodGroup, as a session decided it.

@@ -33,7 +33,12 @@ pub(crate) const ALL: [Resource; 14] = [
     resource(Kind::StatefulSet, "apps", "v1", "statefulsets"),
     resource(Kind::ResourceQuota, "", "v1", "resourcequotas"),
     resource(Kind::PodDisruptionBudget, "policy", "v1", "poddisruptionbudgets"),
-    resource(Kind::Numatopology, "nodeinfo.volcano.sh", "v1alpha1", "numatopologies"),
+    resource(
+        Kind::Numatopology,
+        "nodeinfo.volcano.sh",
+        "v1alpha1",
+        "numatopologies",
+    ),
     resource(
         Kind::NodeInterferenceReport,
         "mco.many-core.io",

@@ -10,6 +10,8 @@ use crate::door::{Answer, PodSeen};
 use mco_model::Event;
 use mco_model::spec::Text;
 use mco_objects::Kind;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -37,7 +39,7 @@ enum Outcome {
 }
 
 /// Binds the pod, and answers.
-pub(crate) async fn bind(shared: Arc<Shared>, pod: PodRef, node: Text) {
+pub(crate) async fn bind(shared: Arc<Shared>, pod: PodRef, node: Text, annotations: Vec<(Text, Text)>) {
     if !lock(&shared.binds.under_way).insert(pod.uid.clone()) {
         return; // The one under way will be answered.
     }
@@ -45,7 +47,7 @@ pub(crate) async fn bind(shared: Arc<Shared>, pod: PodRef, node: Text) {
     let Ok(slot) = shared.bind_slots.acquire().await else {
         return;
     };
-    let outcome = attempt(&shared, &pod, &node).await;
+    let outcome = attempt(&shared, &pod, &node, &annotations).await;
     shared.counters.binding.fetch_sub(1, Ordering::Relaxed);
     conclude(&shared, &pod, &node, outcome, slot).await;
 }
@@ -122,7 +124,7 @@ fn count_failure(shared: &Shared, uid: &Uid) -> u32 {
     *count
 }
 
-async fn attempt(shared: &Shared, pod: &PodRef, node: &Text) -> Outcome {
+async fn attempt(shared: &Shared, pod: &PodRef, node: &Text, added: &[(Text, Text)]) -> Outcome {
     shared.limiter.wait(Class::Bind).await;
     for _ in 0..THROTTLED_TRIES {
         // Looked at as late as can be: all of it may have changed while others were bound.
@@ -145,7 +147,9 @@ async fn attempt(shared: &Shared, pod: &PodRef, node: &Text) -> Outcome {
         let Some(known) = shared.store.pod(pod) else {
             return look_up(shared, pod, node, "the pod does not wait any more").await;
         };
-        match shared.door.bind(pod, known.annotations(), node).await {
+        let both = with_added(known.annotations(), added);
+        let annotations = both.as_deref().or(known.annotations());
+        match shared.door.bind(pod, annotations, node).await {
             Answer::Done(_) => return Outcome::Bound,
             Answer::Throttled(pause) => tokio::time::sleep(pause).await,
             answer @ Answer::Refused { .. } => return Outcome::Failed(answer.trouble().unwrap_or_default()),
@@ -156,6 +160,19 @@ async fn attempt(shared: &Shared, pod: &PodRef, node: &Text) -> Outcome {
         }
     }
     Outcome::Failed("too many requests (429)".to_owned())
+}
+
+/// The pod's own annotations and those added, which win; `None` when nothing is added.
+fn with_added(own: Option<&RawValue>, added: &[(Text, Text)]) -> Option<Box<RawValue>> {
+    if added.is_empty() {
+        return None;
+    }
+    let own = own.map(|own| serde_json::from_str::<serde_json::Map<String, Value>>(own.get()));
+    let mut all = own.and_then(Result::ok).unwrap_or_default();
+    for (key, value) in added {
+        all.insert(key.to_string(), Value::from(&**value));
+    }
+    to_raw_value(&all).ok()
 }
 
 /// Asks until it is known whether the pod is bound. Nothing is guessed: until then the bind is under way.

@@ -113,8 +113,12 @@ impl Writer {
     /// Takes a command on. Never waits. To be called within the runtime that the writer was started on.
     pub fn send(&self, command: Command) {
         match command {
-            Command::Bind { pod, node } => {
-                tokio::spawn(bind::bind(Arc::clone(&self.shared), pod, node));
+            Command::Bind {
+                pod,
+                node,
+                annotations,
+            } => {
+                tokio::spawn(bind::bind(Arc::clone(&self.shared), pod, node, annotations));
             }
             Command::Evict { pod, reason, group } => {
                 tokio::spawn(evict::evict(Arc::clone(&self.shared), pod, reason, group));

@@ -90,9 +90,17 @@ impl Bench {
     }
 
     fn bind(&self) {
+        self.bind_with(&[]);
+    }
+
+    fn bind_with(&self, annotations: &[(&str, &str)]) {
+        let annotations = annotations
+            .iter()
+            .map(|(key, value)| ((*key).into(), (*value).into()));
         self.writer.send(Command::Bind {
             pod: pod_ref(),
             node: "n1".into(),
+            annotations: annotations.collect(),
         });
     }
 
@@ -172,6 +180,18 @@ async fn a_bind_carries_uid_and_annotations_and_is_told() {
     assert_eq!(
         bench.told().await,
         ["Pod/p: Scheduled: Successfully assigned t/p to n1"]
+    );
+}
+
+#[tokio::test]
+async fn a_bind_adds_annotations_to_those_of_the_pod() {
+    let mut bench = Bench::start(|_, _| Does::Answer(201, json!({})));
+    bench.bind_with(&[("a", "new"), ("x.io/card", "0,1")]);
+    assert!(matches!(bench.answer().await, Event::Bound { uid } if &*uid == "u"));
+    let body = lock(&bench.calls)[0].1.clone();
+    assert_eq!(
+        body["metadata"]["annotations"],
+        json!({"a": "new", "x.io/card": "0,1"})
     );
 }
 

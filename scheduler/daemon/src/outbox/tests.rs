@@ -4,7 +4,7 @@ use crate::picture::{add_group, add_node, add_pod, cluster, cycle};
 /// A command in short.
 fn short(command: &Command) -> String {
     match command {
-        Command::Bind { pod, node } => format!("bind {} ({}) to {node}", pod.name, pod.uid),
+        Command::Bind { pod, node, .. } => format!("bind {} ({}) to {node}", pod.name, pod.uid),
         Command::Evict { pod, reason, .. } => format!("evict {} for {reason}", pod.name),
         Command::GroupStatus { group, status } => {
             format!(

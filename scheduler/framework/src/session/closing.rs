@@ -39,12 +39,19 @@ impl Session<'_> {
                 self.fits.set_errors(task, Arc::new(told));
             }
         }
+        let mut gifts = std::mem::take(&mut report.gifts);
+        gifts.retain(|gift| self.cluster.task(gift.task).status == TaskStatus::Binding);
+        gifts.sort_by(|l, r| self.cluster.task(l.task).uid.cmp(&self.cluster.task(r.task).uid));
+        for gift in &gifts {
+            self.cluster.set_cards(gift.task, gift.cards.clone());
+        }
         let jobs = self.close_jobs(&report);
         let waiting = self.waiting_tasks();
         let pipelined = self.pipelined();
         self.undo_kept();
         SessionOutcome {
             decisions: self.decisions,
+            gifts,
             pipelined,
             jobs,
             waiting,

@@ -18,6 +18,7 @@ impl Cluster {
         };
         if self.tasks[id].status == TaskStatus::Binding {
             self.leave_node(id);
+            self.tasks[id].extra.cards = None;
             self.set_status(id, TaskStatus::Pending);
         }
     }
