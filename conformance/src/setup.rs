@@ -3,6 +3,7 @@
 use mco_framework::conf::{ConfError, SchedulerConf};
 use mco_framework::tie::TieBreak;
 use mco_model::event::Event;
+use mco_model::extra::NodeUsageRecord;
 use mco_model::time::Time;
 use mco_objects::{DecodeError, Options};
 use mco_registry::{CycleParameters, World};
@@ -96,6 +97,24 @@ pub fn apply_all<'a>(
         }
     }
     Ok(())
+}
+
+/// The load of nodes that a case was recorded with, as of [`NOW`].
+pub fn node_usage(usage: &Value) -> impl Iterator<Item = Event> + '_ {
+    usage.as_object().into_iter().flatten().map(|(node, measured)| {
+        let age = measured["ageSeconds"].as_i64().unwrap_or(0);
+        let load = |kind: &str| {
+            let periods = measured[kind].as_object().into_iter().flatten();
+            let load = |(period, load): (&String, &Value)| Some((period.as_str().into(), load.as_f64()?));
+            periods.filter_map(load).collect()
+        };
+        Event::NodeUsageSet(Box::new(NodeUsageRecord {
+            node: node.as_str().into(),
+            at: Time(NOW.0 - age * 1000),
+            cpu: load("cpu"),
+            memory: load("memory"),
+        }))
+    })
 }
 
 /// Parameters of the cycle of that number, with ties broken by lowest name.

@@ -36,6 +36,7 @@ impl Run {
 pub(super) fn run(case: &Value, conf: &SchedulerConf, registry: &Registry) -> Result<Run, DecodeError> {
     let mut world = World::new("default");
     setup::apply_all(&mut world, items(&case["objects"]))?;
+    setup::node_usage(&case["nodeUsage"]).for_each(|event| world.apply(event));
     let mut run = Run {
         outcome: Outcome::default(),
         initial: BTreeMap::new(),

@@ -20,12 +20,14 @@ pub mod pdb;
 pub mod predicates;
 pub mod priority;
 pub mod proportion;
+pub mod rescheduling;
 pub mod resourcequota;
 mod sight;
 pub mod sla;
 mod spread;
 pub mod task_topology;
 pub mod tdm;
+pub mod usage;
 
 use mco_framework::PluginFactory;
 
@@ -52,5 +54,7 @@ pub fn factories() -> Vec<Box<dyn PluginFactory>> {
         Box::new(task_topology::TaskTopologyFactory),
         Box::<numa_aware::NumaAwareFactory>::default(),
         Box::new(deviceshare::DeviceShareFactory),
+        Box::new(usage::UsageFactory),
+        Box::<rescheduling::ReschedulingFactory>::default(),
     ]
 }

@@ -11,6 +11,7 @@ use crate::resource::{ExactResource, Resource, ScalarNames};
 use crate::spec::{LabelSelector, Labels, PodSpec, Text};
 use crate::status::TaskStatus;
 use crate::task::{PodClass, Task};
+use crate::time::Time;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ pub struct Cluster {
     pub(crate) numa_epoch: u64,
     pub(crate) usage: HashMap<Text, NodeUsageRecord>,
     pub(crate) utc_offset: i32,
+    pub(crate) started: Option<Time>,
     pub(crate) report: Option<InterferenceReport>,
     pub(crate) report_epoch: u64,
     pub(crate) dirty_jobs: Vec<JobId>,
@@ -190,6 +192,12 @@ impl Cluster {
     #[must_use]
     pub fn node_usage(&self, node: &str) -> Option<&NodeUsageRecord> {
         self.usage.get(node)
+    }
+
+    /// When the process that drives the core started; `None` for long ago.
+    #[must_use]
+    pub fn started(&self) -> Option<Time> {
+        self.started
     }
 
     /// How far local time is ahead of UTC, in seconds.

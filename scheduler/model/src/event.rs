@@ -80,6 +80,10 @@ pub enum Event {
     },
     /// The load of a node was measured. A node that is gone loses its figures by itself.
     NodeUsageSet(Box<NodeUsageRecord>),
+    /// The process that drives the core started then; long ago until it is told.
+    ProcessStarted {
+        at: Time,
+    },
     /// How far local time is ahead of UTC; UTC until it is told.
     UtcOffsetSet {
         seconds: i32,

@@ -69,6 +69,7 @@ impl Cluster {
             Event::NodeUsageSet(record) => {
                 self.usage.insert(record.node.clone(), *record);
             }
+            Event::ProcessStarted { at } => self.started = Some(at),
             Event::UtcOffsetSet { seconds } => self.utc_offset = seconds,
             Event::ReportSet(report) => self.set_report(Some(*report)),
             Event::ReportRemoved => self.set_report(None),
