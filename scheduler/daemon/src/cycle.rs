@@ -4,6 +4,7 @@ use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 use crate::uuid::random_uuid;
+use crate::zone::utc_offset;
 use mco_cache::{About, Cache, Command, Delta};
 use mco_framework::TieBreak;
 use mco_framework::conf::SchedulerConf;
@@ -94,10 +95,17 @@ struct State {
     serial: u64,
 }
 
+/// An empty cluster that knows when the process began to look at it.
+fn started_cluster(default_queue: &str) -> Cluster {
+    let mut cluster = Cluster::new(default_queue);
+    cluster.apply(Event::ProcessStarted { at: now() });
+    cluster
+}
+
 impl State {
     fn new(cycles: Cycles, requests: UnboundedReceiver<Request>, runtime: Handle) -> Self {
         Self {
-            cluster: Cluster::new(&cycles.default_queue),
+            cluster: started_cluster(&cycles.default_queue),
             cycles,
             requests,
             runtime,
@@ -187,6 +195,10 @@ impl State {
             threads: self.threads,
         };
         let moment = parameters.now;
+        let seconds = utc_offset(moment);
+        if seconds != self.cluster.utc_offset() {
+            self.cluster.apply(Event::UtcOffsetSet { seconds });
+        }
         let mut timing = self.cycles.metrics.start_cycle();
         let outcome = run_cycle_with(
             &mut self.cluster,

@@ -15,3 +15,4 @@ pub mod pages;
 mod picture;
 pub mod process;
 pub mod uuid;
+mod zone;
