@@ -71,12 +71,15 @@ pub fn events(cluster: &Cluster, outcome: &SessionOutcome) -> Vec<ObjectEvent> {
 }
 
 /// What a PodGroup is told of a note about its job. As in Volcano that is a refused admission alone, without the resource
-/// that was short: the rest is for explanations.
-fn words_for_group(note: &Reason) -> Option<&'static str> {
+/// that was short: the rest is for explanations. What a namespace's quota lacks is told in full.
+fn words_for_group(note: &Reason) -> Option<&str> {
     let words = [
         "resource in cluster is overused",
         "queue resource quota insufficient",
     ];
+    if note.text.starts_with("resource quota insufficient") {
+        return Some(&note.text);
+    }
     words.into_iter().find(|words| note.text.starts_with(words))
 }
 

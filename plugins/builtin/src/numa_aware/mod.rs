@@ -136,9 +136,11 @@ impl NodeCheck for Check<'_> {
         let Some(needs) = self.needs else { return };
         verdicts.each(nodes, |node| match self.plugin.answer(needs, node) {
             Answer::NotConcerned | Answer::Assigned(_) => None,
-            Answer::Mismatch(mismatch) => {
-                Some(Refusal::error(Reason::fixed(NAME, "mismatch", words(mismatch))))
-            }
+            Answer::Mismatch(mismatch) => Some(Refusal::unresolvable(Reason::fixed(
+                NAME,
+                "mismatch",
+                words(mismatch),
+            ))),
             Answer::Refused(container) => {
                 let text = format!("CPUs of container {container} cannot be aligned on NUMA nodes");
                 Some(Refusal::unresolvable(Reason::about(NAME, "not_aligned", text)))

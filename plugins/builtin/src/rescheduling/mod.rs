@@ -211,6 +211,21 @@ mod tests {
     }
 
     #[test]
+    fn a_pod_of_the_same_name_elsewhere_is_not_meant() {
+        let (mut fixture, tasks) = fixture();
+        let namesake = fixture.pod("none", "other", "idle", "cpu=1", |pod| {
+            pod.namespace = "elsewhere".into();
+            pod.uid = "elsewhere".into();
+        });
+        let plugin = fixture.open(&ReschedulingFactory::default(), &settings("1s"));
+        let victims = plugin
+            .victim_tasks()
+            .unwrap()
+            .victims(fixture.view(), &[namesake, tasks[3]]);
+        assert_eq!(victims, [tasks[3]]);
+    }
+
+    #[test]
     fn so_much_time_lies_between_plans() {
         let (mut fixture, tasks) = fixture();
         let factory = ReschedulingFactory::default();

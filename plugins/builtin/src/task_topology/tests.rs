@@ -111,6 +111,25 @@ fn wishes_that_cannot_be_used_are_told_and_leave_the_job_as_others() {
 }
 
 #[test]
+fn roles_come_from_the_annotation_whatever_pods_are_called() {
+    let mut fixture = fixture();
+    let pod = |fixture: &mut Fixture, name: &str, role: &str| {
+        fixture.pod(name, "j", "", "cpu=1", |pod| pod.role = role.into())
+    };
+    let (first, second) = (
+        pod(&mut fixture, "nodash", "p"),
+        pod(&mut fixture, "other-w-7", "w"),
+    );
+    let plugin = fixture.open_plain(&TaskTopologyFactory);
+    assert_eq!(
+        fixture.scores(&*plugin, first),
+        [100.0, 100.0],
+        "2 of 2 fit on both"
+    );
+    assert_eq!(fixture.scores(&*plugin, second), [100.0, 100.0]);
+}
+
+#[test]
 fn a_weight_that_is_no_whole_number_is_told_and_stays_1() {
     let mut fixture = fixture();
     let tasks = pods(&mut fixture, "j", "p w w");

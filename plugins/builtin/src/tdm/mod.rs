@@ -158,7 +158,8 @@ impl<'v> Looking<'v> {
             }
             Place::Plain | Place::There => return None,
         };
-        Some(Refusal::error(reason))
+        // Volcano 1.9 does not say that evictions cannot help, and evicts for pods that may still not go there.
+        Some(Refusal::unresolvable(reason))
     }
 }
 

@@ -47,6 +47,12 @@ fn nodes_of_zones_are_for_pods_that_may_use_them_while_the_zone_is_there() {
         scores(free)[2].is_nan() && scores(bound)[3].is_nan(),
         "scoring them fails"
     );
+    let refusals = fixture.refusals(&*plugin, bound);
+    let is_final = |refusal: &Refusal| refusal.severity == mco_framework::Severity::Unresolvable;
+    assert!(
+        refusals.iter().flatten().all(|refusal| is_final(refusal)),
+        "evictions cannot help"
+    );
     let texts: Vec<String> = fixture
         .refusals(&*plugin, bound)
         .iter()
